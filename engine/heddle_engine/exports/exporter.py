@@ -31,7 +31,7 @@ class Exporter:
         try:
             return {"size_bytes": await self._pool.run(params.get("tenant", ""), export.run)}
         except asyncio.CancelledError:
-            export.stop()
+            await asyncio.to_thread(export.stop)
             raise
 
 
@@ -75,10 +75,12 @@ class _Export:
             remove(output.with_name(f"{output.name}.part"))
 
     def stop(self) -> None:
+        """When it returns, nothing is written any more."""
         with self._lock:
             self._stopped = True
             if self._process is not None:
                 self._process.kill()
+                self._process.wait()
 
     def _start(self) -> subprocess.Popen:
         with self._lock:

@@ -5,7 +5,8 @@ Everything lies in the engine's own data folder:
 - ``partial/<digest>``: what has come of a file so far; an upload that broke off goes on behind it;
 - ``blobs/<digest>``: whole files, checked before they appear under their name;
 - ``folders/<digest of their list>``: adapters, as hard links to blobs, because PEFT's files are read by their names;
-- ``jobs/<id>``: snapshots of training jobs and what they made.
+- ``jobs/<id>``: snapshots of training jobs and what they made;
+- ``making/<id>``: what is made for a call, until its files are adopted as blobs.
 
 The store has a limit: what was used longest ago goes first. A server sends again what has gone.
 """
@@ -18,6 +19,7 @@ import re
 import shutil
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -39,14 +41,15 @@ class ContentStore:
 
     def __init__(self, folder: Path, most_bytes: int):
         """Raises ``BlockingIOError`` when another engine has the folder."""
-        self._most_bytes = most_bytes
+        self.most_bytes = most_bytes
         self._partial, self._blobs = folder / "partial", folder / "blobs"
         self._folders, self._jobs = folder / "folders", folder / "jobs"
-        for each in (self._partial, self._blobs, self._folders, self._jobs):
+        self._making = folder / "making"
+        for each in (self._partial, self._blobs, self._folders, self._jobs, self._making):
             each.mkdir(parents=True, exist_ok=True)
         self._owned = (folder / "lock").open("w")
         fcntl.flock(self._owned, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for torn in self._folders.glob("*.tmp"):
+        for torn in (*self._folders.glob("*.tmp"), *self._making.iterdir()):
             shutil.rmtree(torn)
         self._changing = threading.RLock()
         self._held: Counter[Path] = Counter()
@@ -64,7 +67,7 @@ class ContentStore:
         Raises ``invalid`` when the whole file has another digest, and forgets it then.
         """
         blob, partial = self._blob(digest), self._partial / digest
-        if size > self._most_bytes:
+        if size > self.most_bytes:
             raise EngineError("disk_full", f"A file of {size} bytes is larger than the engine's store (--store-bytes).")
         with self._changing:
             if self._use(blob):
@@ -135,6 +138,12 @@ class ContentStore:
             self._make_room()
         return files
 
+    def new_folder(self) -> Path:
+        """An empty folder, which whoever asked for it removes. A start removes those that were left."""
+        path = self._making / uuid.uuid4().hex
+        path.mkdir()
+        return path
+
     def job(self, job_id: str) -> Path:
         """The folder of a job. Raises ``invalid`` for a name that is none of a job."""
         if not _JOB.fullmatch(job_id):
@@ -195,7 +204,7 @@ class ContentStore:
         with self._holding:
             held = set(self._held)
         for entry in sorted(entries, key=lambda entry: entries[entry]):
-            if total <= self._most_bytes or entries[entry] > latest:
+            if total <= self.most_bytes or entries[entry] > latest:
                 return
             if entry in held:
                 continue

@@ -4,9 +4,13 @@ A job's work stays in its folder here. When the connection breaks, the job stops
 snapshot; the same job asked for again, on whatever connection, goes on from there.
 """
 
+import asyncio
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -94,11 +98,63 @@ class RemoteCalls:
         data = await self._run(partial(self._store.get, params["sha256"], params["offset"]))
         return {"data": base64.b64encode(data).decode()}
 
-    async def checkpoint_export(self, _params: dict, _emit: Emit) -> dict:
-        raise EngineError("invalid", "An engine on another machine makes no exports of checkpoints.")
+    async def checkpoint_export(self, params: dict, emit: Emit) -> dict:
+        """The engine's result, with the ``files`` that it made. Cancelling the task leaves nothing of them."""
+        with_adapter = await self._with_adapter(params)
+        adapter = with_adapter["adapter"]
+        async with self._new_folder() as folder:
+            made = folder / "made"
+            # A folder that appears under its name, or a file in one.
+            output = made if params["format"] == "merged" else made / "model.gguf"
+            local = {**with_adapter, "output": {"path": str(output)}}
+            with self._store.held(*([Path(adapter["path"])] if adapter else [])):
+                result = await self._within_store(partial(self._engine.checkpoint_export, local), emit)
+            return {**result, "files": await self._run(partial(self._store.adopt, made))}
 
-    async def adapter_import(self, _params: dict, _emit: Emit) -> dict:
-        raise EngineError("invalid", "An engine on another machine imports no adapters.")
+    async def adapter_import(self, params: dict, emit: Emit) -> dict:
+        """The engine's result, with the ``files`` that it made of the archive that the server has sent."""
+        archive = await self._run(partial(self._store.file, params["archive"]["sha256"]))
+        async with self._new_folder() as folder:
+            # It is unpacked beside itself.
+            own = folder / "adapter.tar"
+            await self._run(partial(os.link, archive, own))
+            output = {"path": str(folder / "made")}
+            local = {**self._with_base(params), "archive": str(own), "output": output}
+            result = await self._engine.adapter_import(local, emit)
+            return {**result, "files": await self._run(partial(self._store.adopt, folder / "made"))}
+
+    @asynccontextmanager
+    async def _new_folder(self) -> AsyncIterator[Path]:
+        """It goes at the end; files that were adopted stay as blobs."""
+        folder = await self._run(self._store.new_folder)
+        try:
+            yield folder
+        finally:
+            await self._run(partial(shutil.rmtree, folder, ignore_errors=True))
+
+    async def _within_store(self, export: Callable[[Emit], Awaitable[dict]], emit: Emit) -> dict:
+        """Raises `disk_full` for an export that alone is larger than the store, before anything is written."""
+        most = self._store.most_bytes
+        too_large: list[int] = []
+
+        def told(event: str, data: dict) -> None:
+            if data["size_bytes"] <= most:
+                emit(event, data)
+            else:
+                too_large.append(data["size_bytes"])
+                making.cancel()
+
+        making = asyncio.ensure_future(export(told))
+        try:
+            return await making
+        except asyncio.CancelledError:
+            if not too_large:
+                raise
+            raise EngineError(
+                "disk_full",
+                f"The export would take about {too_large[0]} bytes, and the store of the engine on the other machine "
+                f"holds {most} (--store-bytes). Choose a smaller dtype, or have it raised.",
+            ) from None
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         return await self._files.run("", work)

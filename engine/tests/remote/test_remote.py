@@ -2,12 +2,17 @@
 
 import base64
 import hashlib
+import io
 import json
 import socket
 import subprocess
 import sys
+import tarfile
+import time
 
 import pytest
+import torch
+from safetensors.torch import load
 
 from tests.serving.engine_process import ENGINE, Client, EngineProcess
 
@@ -302,9 +307,79 @@ def test_the_store_gives_up_what_was_used_longest_ago(tmp_path, monkeypatch):
         store.put("a" * 64, 26, 0, b"")
 
 
-def test_exports_and_imports_are_refused(client, base):
-    for method in ("checkpoint.export", "adapter.import"):
-        assert client.call(method, {"base": base})[1]["kind"] == "invalid"
+def test_an_export_is_made_of_an_adapter_that_was_sent_and_fetched_by_content(engine, client, base):
+    files = client.call("train", job(base, put(client, rows(8)), "exported"))[1]["files"]
+    adapter = {"key": "exported@1", "files": [file for file in files if file["name"] in ADAPTER]}
+    export = {"base": base, "adapter": adapter, "dtype": None, "title": "t", "tenant": ""}
+    events, merged = client.call("checkpoint.export", {**export, "format": "merged"})
+    assert [event for event, _ in events] == ["planned"]
+    names = {file["name"]: file for file in merged["files"]}
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= names.keys()
+    assert merged["size_bytes"] == sum(file["size"] for file in merged["files"])
+    trained, plain = (
+        load(get(client, {file["name"]: file for file in made["files"]}["model.safetensors"]))
+        for made in (merged, client.call("checkpoint.export", {**export, "format": "merged", "adapter": None})[1])
+    )
+    assert trained.keys() == plain.keys()
+    assert any(not torch.equal(trained[name], plain[name]) for name in plain)
+    [file] = client.call("checkpoint.export", {**export, "format": "gguf"})[1]["files"]
+    assert get(client, file).startswith(b"GGUF")
+    assert list((engine.data / "making").iterdir()) == []
+
+
+def test_an_export_that_is_cancelled_leaves_nothing(engine, client, base):
+    export = {"base": base, "adapter": None, "format": "merged", "dtype": None, "title": "t", "tenant": ""}
+    client.send("checkpoint.export", export)
+    wait_until(lambda: any((engine.data / "making").iterdir()))
+    client.socket.shutdown(socket.SHUT_RDWR)
+    wait_until(lambda: not any((engine.data / "making").iterdir()))
+
+
+def test_an_export_that_is_larger_than_the_store_is_refused_before_it_is_written(tmp_path, base, model_folders):
+    small = RemoteEngine(tmp_path, "--models", str(model_folders("qwen3").parent), "--store-bytes", "1000")
+    try:
+        with small.client() as client:
+            export = {"base": base, "adapter": None, "format": "merged", "dtype": None, "title": "t", "tenant": ""}
+            error = client.call("checkpoint.export", export)[1]
+            assert error["kind"] == "disk_full"
+            assert "holds 1000 (--store-bytes)" in error["message"]
+            assert list((small.data / "making").iterdir()) == []
+    finally:
+        small.close()
+
+
+def test_an_adapter_that_was_trained_elsewhere_is_imported_from_an_archive_that_was_sent(engine, client, base):
+    files = client.call("train", job(base, put(client, rows(8)), "elsewhere"))[1]["files"]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for file in files:
+            if file["name"] in ADAPTER[:2]:
+                member = tarfile.TarInfo(file["name"])
+                member.size = file["size"]
+                tar.addfile(member, io.BytesIO(get(client, file)))
+    request = {"base": base, "any_base": True, "tenant": ""}
+    digest = put(client, packed.getvalue())
+    imported = client.call("adapter.import", {**request, "archive": {"sha256": digest}})[1]
+    made = {file["name"]: file for file in imported["files"]}
+    assert made["manifest.json"]["sha256"] == imported["manifest_sha256"]
+    sent = next(file for file in files if file["name"] == "adapter_model.safetensors")
+    assert equal(load(get(client, made["adapter_model.safetensors"])), load(get(client, sent)))
+    broken = put(client, packed.getvalue()[:2000])
+    error = client.call("adapter.import", {**request, "archive": {"sha256": broken}})[1]
+    assert "not a whole tar file" in error["message"]
+    assert list((engine.data / "making").iterdir()) == []
+    assert client.call("adapter.import", {**request, "archive": {"sha256": "0" * 64}})[1]["param"] == "files"
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
 
 
 def test_clients_of_tls_reach_it_and_others_do_not(tmp_path):

@@ -2,6 +2,8 @@
  * The whole server with an engine that others have started on another machine: what is trained there is the same, byte for
  * byte, and nothing is lost when the engine, the network or the server goes (laws 7 and 9).
  */
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
@@ -25,6 +27,8 @@ let engine: RemoteEngineProcess
 let opened: TestApp
 /** SHA-256 of the adapter that an engine beside its server makes of `groups`. */
 let expected: string
+/** Of that step's weights, merged. */
+let expectedMerged: string
 beforeAll(async () => {
   engine = await RemoteEngineProcess.open()
   opened = await openTestApp({ engine: engine.settings() })
@@ -32,6 +36,11 @@ beforeAll(async () => {
   const { id } = await newModel(beside.acme)
   await ended(beside.acme, await startJob(beside.acme, id))
   expected = await adapterOf(beside, id)
+  const { server, acme } = beside
+  expectedMerged = await mergedWeights(async (url) => {
+    const answer = await fetch(server.url + url, { headers: { authorization: `Bearer ${acme.key}` } })
+    return Buffer.from(await answer.arrayBuffer())
+  }, id)
   await beside.close()
 }, 900_000)
 afterAll(async () => {
@@ -197,13 +206,43 @@ test(
   },
 )
 
-test("exports and imports are refused, and the reason says what can be done", { timeout: 900_000 }, async () => {
+test("a step is exported there as by an engine beside the server, and an adapter imported", async () => {
   const { id } = await newModel(opened.acme)
-  await trained(opened.acme, id)
-  const exported = await opened.acme.get(`/v1/preview/models/${id}/checkpoints/1/download?format=merged`)
-  expect(exported.status).toBe(400)
-  expect(JSON.stringify(exported.body)).toContain("which makes no exports; download the adapter itself")
-})
+  await ended(opened.acme, await startJob(opened.acme, id))
+  expect(await mergedWeights(answered, id)).toBe(expectedMerged)
+  expect((await answered(downloadOf(id, "gguf"))).toString("latin1", 0, 4)).toBe("GGUF")
+  const other = await newModel(opened.acme)
+  const imported = await opened.app.server.inject({
+    method: "POST",
+    url: `/v1/preview/models/${other.id}/checkpoints`,
+    headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/x-tar" },
+    payload: await answered(downloadOf(id, "peft")),
+  })
+  expect(imported).toMatchObject({ statusCode: 200 })
+  expect(await mergedWeights(answered, other.id)).toBe(expectedMerged)
+  expect(await readdir(path.join(engine.folder, "data/making"))).toEqual([])
+}, 900_000)
+
+const downloadOf = (id: string, format: string) => `/v1/preview/models/${id}/checkpoints/1/download?format=${format}`
+
+/** What the server with the engine elsewhere answers. */
+async function answered(url: string): Promise<Buffer> {
+  const { statusCode, rawPayload } = await opened.app.server.inject({
+    url,
+    headers: { authorization: `Bearer ${opened.acme.key}` },
+  })
+  expect(statusCode).toBe(200)
+  return rawPayload
+}
+
+/** SHA-256 of the weights of the step, merged into those of its base model. `get` reads an address of the server. */
+async function mergedWeights(get: (url: string) => Promise<Buffer>, id: string): Promise<string> {
+  const input = await get(downloadOf(id, "merged"))
+  const only = ["-xO", "--wildcards", "*/model.safetensors"]
+  const { stdout, status } = spawnSync("tar", only, { input, maxBuffer: 64 * 1024 ** 2 })
+  expect([status, stdout.length > 1_000_000]).toEqual([0, true])
+  return createHash("sha256").update(stdout).digest("hex")
+}
 
 test("a base model is looked for in the folders that the engine names, and nowhere else", async () => {
   const make = (base_model: string) =>

@@ -101,11 +101,12 @@ export async function fetchFolder(
 
 /** No name from another machine leads out of the folder. */
 function requirePlainName(name: string): void {
-  if (/^[a-z0-9_]+(\.[a-z0-9_]+)*$/i.test(name)) return
+  if (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name)) return
   throw new EngineFailure("internal", `the engine calls a file ${JSON.stringify(name)}`)
 }
 
-async function fetchFile(
+/** @throws {EngineFailure} when the engine has it not, or another content comes. */
+export async function fetchFile(
   connection: EngineConnection,
   { sha256, size }: ContentFile,
   target: string,

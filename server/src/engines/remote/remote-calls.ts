@@ -3,30 +3,18 @@
  * the engine lacks are sent before, and what a job makes is fetched before its result is handed on.
  */
 import { stat } from "node:fs/promises"
-import path from "node:path"
 import type { z } from "zod"
 import type { BaseRef } from "../../wire/engine/base.ts"
 import type { AdapterRef } from "../../wire/engine/chat.ts"
-import type { CarriedAdapter, ContentFile } from "../../wire/engine/files.ts"
+import type { CarriedAdapter } from "../../wire/engine/files.ts"
 import type { EngineMethod } from "../../wire/engine/methods.ts"
 import type { remoteTrainParams } from "../../wire/engine/train.ts"
 import { type EngineCall, EngineFailure, type EngineParams, type EngineResult } from "../engine.ts"
-import { failedCall } from "../engine-call.ts"
 import type { EngineConnection } from "../engine-connection.ts"
-import { describeFile, fetchFolder, type LocalFile, sendFiles } from "./file-transfer.ts"
+import { adapterFiles, inContent, optimizerFile, requireManifest, sendAdapter } from "./checkpoint-files.ts"
+import { fetchFolder, sendFiles } from "./file-transfer.ts"
 import { laterCall } from "./later-call.ts"
-
-const adapterFiles = ["adapter_config.json", "adapter_model.safetensors"]
-/** What a job starts from besides; only a model's newest checkpoints have it. */
-const optimizerFile = "optimizer.safetensors"
-
-const unsupported: Partial<Record<EngineMethod, string>> = {
-  "checkpoint.export":
-    "this server's engine is on another machine, which makes no exports; download the adapter itself (format=peft) " +
-    "and merge it where the base model is",
-  "adapter.import":
-    "this server's engine is on another machine, which imports no adapters; import it on a server with an engine of its own",
-}
+import { remoteExport, remoteImport } from "./remote-transfers.ts"
 
 type SampleMethod = "chat" | "embed"
 
@@ -44,14 +32,20 @@ export class RemoteCalls {
   }
 
   call<M extends EngineMethod>(method: M, params: EngineParams<M>, signal?: AbortSignal): EngineCall<M> {
-    const refusal = unsupported[method]
-    if (refusal !== undefined) return failedCall(new EngineFailure("invalid", refusal))
     const own = this.#withBase(params)
     // What a type parameter stands for is not known to the compiler in a branch.
     if (method === "chat" || method === "embed") {
       return this.#sample(method, own as EngineParams<SampleMethod>, signal) as unknown as EngineCall<M>
     }
     if (method === "train") return this.#train(own as EngineParams<"train">, signal) as unknown as EngineCall<M>
+    if (method === "checkpoint.export") {
+      const asked = own as EngineParams<"checkpoint.export">
+      return remoteExport(this.#connection, asked, signal) as unknown as EngineCall<M>
+    }
+    if (method === "adapter.import") {
+      const asked = own as EngineParams<"adapter.import">
+      return remoteImport(this.#connection, asked, signal) as unknown as EngineCall<M>
+    }
     return this.#connection.call(method, own, signal)
   }
 
@@ -80,18 +74,14 @@ export class RemoteCalls {
   #carry(adapter: AdapterRef): Promise<CarriedAdapter> {
     const begun = this.#carrying.get(adapter.path)
     if (begun !== undefined) return begun
-    const carrying = this.#send(adapter, adapterFiles).finally(() => this.#carrying.delete(adapter.path))
+    const carrying = sendAdapter(this.#connection, adapter, adapterFiles).finally(() =>
+      this.#carrying.delete(adapter.path),
+    )
     this.#carrying.set(adapter.path, carrying)
     return carrying.then((carried) => {
       this.#carried.set(adapter.path, carried)
       return carried
     })
-  }
-
-  async #send({ key, path: folder }: AdapterRef, names: string[], signal?: AbortSignal): Promise<CarriedAdapter> {
-    const files = await described(folder, names)
-    await sendFiles(this.#connection, files, signal)
-    return { key, files: files.map(toContent) }
   }
 
   #train(params: EngineParams<"train">, signal?: AbortSignal): EngineCall<"train"> {
@@ -121,8 +111,8 @@ export class RemoteCalls {
       base,
       lora,
       job,
-      start: start && (await this.#send(start, [...adapterFiles, optimizerFile], signal)),
-      reference: reference && (await this.#send(reference, adapterFiles, signal)),
+      start: start && (await sendAdapter(this.#connection, start, [...adapterFiles, optimizerFile], signal)),
+      reference: reference && (await sendAdapter(this.#connection, reference, adapterFiles, signal)),
       data: { sha256: data.sha256 },
       is_recorded: record_dir !== undefined,
       output: { key: output.key },
@@ -137,10 +127,7 @@ export class RemoteCalls {
     signal?: AbortSignal,
   ): Promise<EngineResult<"train">> {
     const { files = [], record = [], ...rest } = result
-    const manifest = files.find(({ name }) => name === "manifest.json")
-    if (manifest?.sha256 !== result.manifest_sha256) {
-      throw new EngineFailure("internal", "the engine told of another checkpoint than it had made")
-    }
+    requireManifest(files, result)
     await fetchFolder(this.#connection, files, { output: output.path, owner: job_id }, signal)
     if (record_dir !== undefined && record.length > 0) {
       await fetchFolder(this.#connection, record, { output: record_dir, owner: job_id }, signal)
@@ -150,29 +137,6 @@ export class RemoteCalls {
     this.#forget(job_id)
     return { ...rest, output }
   }
-}
-
-/** Those of the files that the folder has. @throws {EngineFailure} `not_found` where it is no adapter's. */
-async function described(folder: string, names: readonly string[]): Promise<LocalFile[]> {
-  const files: LocalFile[] = []
-  for (const name of names) {
-    const file = await describeFile(path.join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return null
-      throw error
-    })
-    if (file !== null) files.push(file)
-    else if (name !== optimizerFile) throw new EngineFailure("not_found", `the checkpoint ${folder} has no ${name}`)
-  }
-  return files
-}
-
-function toContent({ name, sha256, size }: LocalFile): ContentFile {
-  return { name, sha256, size }
-}
-
-/** The types of the methods are those of an engine beside the server. */
-function inContent<M extends EngineMethod>(_method: M, params: object): EngineParams<M> {
-  return params as EngineParams<M>
 }
 
 /** The job does not go on. */

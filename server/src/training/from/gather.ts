@@ -6,7 +6,6 @@ import { HeddleError } from "../../errors.ts"
 import type { ModelRecord } from "../../storage/catalog/training/models.ts"
 import { noLookups } from "../../threads/thread-task.ts"
 import type { ThreadPool } from "../../threads/thread-pool.ts"
-import type { LedgerSize } from "../../storage/traces/token-ledger.ts"
 import type { PreviewRow, TrainingSummary } from "../../wire/training/train-from.ts"
 import { policyNames } from "../trajectories/captured/policy-names.ts"
 import { DropTally } from "./drop-tally.ts"
@@ -14,15 +13,10 @@ import { mapRowsTask, type MappedRow, type MapResult, type RowPreview } from "./
 import { type Pair, pairingBy, type Pairing } from "./pair-rows.ts"
 import type { Chunk, RowChunk } from "./row-source.ts"
 import type { RowPlan } from "./row-plan.ts"
+import { RowSizes, type Sizes, type SizeTools } from "./row-sizes.ts"
 
-export interface GatherTools {
+export interface GatherTools extends SizeTools {
   threads: ThreadPool
-  /** Reads ledger sizes of the model's project. */
-  measureLedger: (keys: readonly string[]) => Promise<LedgerSize[]>
-  /** Tokens of a row of fine-tuning, given as its JSON; null: the engine cannot tell now. */
-  countTokens: (row: string) => Promise<number | null>
-  /** Longest sequence the model takes, in tokens, or null if the engine cannot say now. */
-  maximumTokens: number | null
 }
 
 /** The part of a row that a job keeps. */
@@ -56,14 +50,10 @@ const mostRows = 1_000_000
 const previewRows = 5
 /** Answers that are kept to be shown, until it is known which of them make a pair. */
 const mostPreviews = 200
-/** Rows that the engine is asked to count. */
-const mostCounted = 200
 /** As many threads as one user has. */
 const chunksAhead = 2
 /** Tokens that a chat template may add to a row. */
 const templateTokens = 1024
-/** Estimate for texts whose tokens nobody has counted. */
-const bytesPerToken = 4
 
 /** Takes the JSON of rows, in order; absent: a dry run. */
 export type TextSink = (text: Buffer) => Promise<void>
@@ -127,17 +117,12 @@ interface Group {
   best: (Sizes & { id: string; isCorrected: boolean; kept: KeptRow | null }) | null
 }
 
-interface Sizes {
-  prompt: number
-  completion: number
-}
-
 class Gathering {
   readonly preview: PreviewRow[] = []
   readonly #pairing: Pairing<KeptRow | null> | null
   readonly #previews = new Map<string, RowPreview>()
   readonly #plan: RowPlan
-  readonly #tools: GatherTools
+  readonly #sizes: RowSizes
   readonly #model: ModelRecord
   readonly #drops = new DropTally()
   /** The group that has each text. */
@@ -152,15 +137,12 @@ class Gathering {
   #corrected = 0
   #prompt = 0
   #completion = 0
-  #isEstimated = false
   #offset = 0
-  #counted = 0
-  #unsure = 0
 
   constructor(plan: RowPlan, model: ModelRecord, tools: GatherTools, keeps: boolean) {
     this.#plan = plan
     this.#model = model
-    this.#tools = tools
+    this.#sizes = new RowSizes(plan, model, tools, this.#drops)
     this.#keeps = keeps
     this.#pairing = plan.pairs === null ? null : pairingBy(plan.pairs.from, this.#drops)
   }
@@ -196,12 +178,12 @@ class Gathering {
       this.#seen.add(id)
       this.#drops.add(cause, id, detail)
     }
-    const sampled = this.#plan.kind === "rl" ? await this.#sampledTokens(rows) : null
+    await this.#sizes.prepare(rows)
     const byId = new Map(previews.map((preview) => [preview.id, preview]))
     if (this.#pairing !== null) for (const one of previews) this.#previews.set(previewKey(one.id, one.same ?? ""), one)
     for (const row of rows) {
       this.#seen.add(row.id)
-      const isTaken = await this.#take(row, sampled)
+      const isTaken = await this.#take(row)
       this.#offset += row.bytes
       const preview = byId.get(row.id)
       if (!isTaken || preview === undefined || this.#pairing !== null) continue
@@ -210,13 +192,13 @@ class Gathering {
     }
   }
 
-  async #take(row: MappedRow, sampled: Map<string, LedgerSize> | null): Promise<boolean> {
+  async #take(row: MappedRow): Promise<boolean> {
     if (this.#pairing !== null) return this.#compare(row, this.#pairing)
     const isCompared = this.#plan.kind === "sft" && this.#plan.group !== null
     // Two equal answers in one group compete by score like any other two.
     const isRepeated = this.#same.has(row.same) && !(isCompared && this.#same.get(row.same) === row.group)
     if (isRepeated) return this.#drop("repeated", row, "the one that came first is kept")
-    const sizes = sampled === null ? await this.#sizesOf(row) : this.#sampledSizes(row, sampled)
+    const sizes = await this.#sizes.of(row)
     if (sizes === null) return false
     this.#same.set(row.same, row.group)
     const kept = this.#keeps ? this.#keptRow(row) : null
@@ -240,7 +222,7 @@ class Gathering {
       if (this.#same.has(row.same)) return this.#drop("repeated", row, "the one that came first is kept")
       this.#same.set(row.same, row.group)
     }
-    const sizes = await this.#sizesOf(row)
+    const sizes = await this.#sizes.of(row)
     if (sizes === null) return false
     const { id, same, group, score, pair } = row
     pairing.add({ row: { id, same, group, score, pair }, ...sizes, kept: this.#keeps ? this.#keptRow(row) : null })
@@ -300,63 +282,6 @@ class Gathering {
     return { id, rowDigest, rolloutId, feedbackIds, score, isCorrected, group, bytes, ledgerKey, offset: this.#offset }
   }
 
-  async #sizesOf(row: MappedRow): Promise<Sizes | null> {
-    const { maximumTokens, countTokens } = this.#tools
-    if (row.long !== null && maximumTokens !== null) {
-      this.#counted += 1
-      const count = this.#counted > mostCounted ? null : await countTokens(row.long)
-      if (count === null) this.#unsure += 1
-      else if (count > maximumTokens) {
-        this.#drop("too_long", row, `it has ${count} tokens; at most ${maximumTokens} are trained on`)
-        return null
-      } else return this.#split(row, count)
-    }
-    this.#isEstimated = true
-    return row.usage ?? this.#split(row, Math.ceil(row.bytes / bytesPerToken))
-  }
-
-  /** Of a pair only the answers are trained, and nobody has counted them by themselves. */
-  #split({ bytes, answerBytes }: MappedRow, tokens: number): Sizes {
-    if (this.#pairing === null) return { prompt: tokens, completion: 0 }
-    this.#isEstimated = true
-    const completion = Math.round((tokens * answerBytes) / Math.max(1, bytes))
-    return { prompt: tokens - completion, completion }
-  }
-
-  #sampledSizes(row: MappedRow, found: Map<string, LedgerSize>): Sizes | null {
-    const { tokens } = row
-    const known = tokens?.own ?? null
-    const entry = tokens?.ledgerKey == null ? undefined : found.get(tokens.ledgerKey)
-    if (known === null && entry === undefined) {
-      this.#drop(
-        "no_tokens",
-        row,
-        `neither it nor the ledger has tokens of ${tokens?.ledgerKey ?? "an answer without an id"}`,
-      )
-      return null
-    }
-    const isOwn =
-      entry === undefined
-        ? tokens?.model != null && policyNames([tokens.model], this.#model).length > 0
-        : entry.model_id === this.#model.id
-    if (!isOwn) {
-      this.#drop("other_model", row, `it was answered by ${tokens?.model ?? "a model that it does not name"}`)
-      return null
-    }
-    const sizes = known ?? { prompt: entry?.prompt_tokens ?? 0, completion: entry?.completion_tokens ?? 0 }
-    const { maximumTokens } = this.#tools
-    const count = known?.longest ?? sizes.prompt + sizes.completion
-    if (maximumTokens === null || count <= maximumTokens) return sizes
-    this.#drop("too_long", row, `it has ${count} tokens; at most ${maximumTokens} are trained on`)
-    return null
-  }
-
-  async #sampledTokens(rows: readonly MappedRow[]): Promise<Map<string, LedgerSize>> {
-    const keys = rows.flatMap(({ tokens }) => tokens?.ledgerKey ?? [])
-    const found = keys.length === 0 ? [] : await this.#tools.measureLedger(keys)
-    return new Map(found.map((entry) => [entry.ledger_key, entry]))
-  }
-
   result(): Gathered {
     const isRl = this.#plan.kind === "rl"
     const pairs = this.#pairing?.pairs() ?? null
@@ -375,7 +300,7 @@ class Gathering {
       groups_of_one: isRl ? groups.filter(({ count }) => count === 1).length : (compared?.ofOne ?? null),
       tokens: this.#prompt + this.#completion,
       trained_tokens: isRl || pairs !== null ? this.#completion : this.#prompt + this.#completion,
-      tokens_are_estimated: this.#isEstimated,
+      tokens_are_estimated: this.#sizes.isEstimated,
       corrected: this.#corrected,
       drops: this.#drops.list(),
     }
@@ -390,9 +315,9 @@ class Gathering {
 
   #warnings({ kind, rows, groups, groups_without_contrast: equal, groups_of_one: alone }: TrainingSummary): string[] {
     const warnings: string[] = []
-    if (this.#unsure > 0) {
+    if (this.#sizes.unsure > 0) {
       warnings.push(
-        `${this.#unsure} rows may be longer than the model's longest sequence; those that are will be left out when the job begins`,
+        `${this.#sizes.unsure} rows may be longer than the model's longest sequence; those that are will be left out when the job begins`,
       )
     }
     if (kind === "rl" && rows > 0 && groups !== null && equal !== null && alone !== null && equal + alone === groups) {

@@ -2,6 +2,7 @@
 import { z } from "zod"
 import { baseRef } from "./base.ts"
 import { adapterRef } from "./chat.ts"
+import { carriedAdapter, contentFile } from "./files.ts"
 
 /** `merged`: a transformers folder. `gguf`: one file. */
 export const exportFormat = z.enum(["merged", "gguf"])
@@ -22,10 +23,17 @@ export const exportParams = z.object({
   output: z.object({ path: z.string() }),
 })
 
+/** `checkpoint.export` of an engine on another machine, which writes into a folder of its own. */
+export const remoteExportParams = exportParams.omit({ output: true }).extend({ adapter: carriedAdapter.nullable() })
+
 /** Event `planned`: about how many bytes the export will take; nothing is written yet. */
 export const exportPlanned = z.object({ size_bytes: z.int() })
 
-export const exportResult = z.object({ size_bytes: z.int() })
+export const exportResult = z.object({
+  size_bytes: z.int(),
+  /** Of an engine on another machine: the files of the folder, or the one file. */
+  files: z.array(contentFile).optional(),
+})
 
 export type ExportFormat = z.infer<typeof exportFormat>
 export type ExportDtype = z.infer<typeof exportDtype>

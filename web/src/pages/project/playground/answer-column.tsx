@@ -1,21 +1,13 @@
 /** One model: what it was told after the prompt, what it answered, how quickly, and what can be done with the answer. */
-import { ChevronDown, CircleStop, Database, Pencil, RotateCcw, ThumbsDown, ThumbsUp, X } from "lucide-react"
-import { type ReactNode, useState } from "react"
-import { useGiveFeedback } from "../../../api/calls/feedback.ts"
+import { ChevronDown, CircleStop, Database, X } from "lucide-react"
+import { useState } from "react"
 import type { ChatModels } from "../../../api/chat/playground-models.ts"
-import { useNow } from "../../../clock/use-now.ts"
 import { Button } from "../../../components/controls/button.tsx"
-import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { Tag } from "../../../components/signs/tag.tsx"
-import { ErrorNote } from "../../../components/states/error-note.tsx"
-import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
-import { formatDuration } from "../../../format/durations.ts"
-import { formatExact, formatScore } from "../../../format/numbers.ts"
-import { forkAt, tokensPerSecond } from "../../../playground/answer-collector.ts"
+import { forkAt } from "../../../playground/answer-collector.ts"
 import {
-  type Answer,
   promptBefore,
   type Column,
   type Conversation,
@@ -25,11 +17,13 @@ import {
   type Turn,
 } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import { AnswerText } from "./answer-text.tsx"
+import { AnswerFigures } from "./answer-figures.tsx"
+import { AnswerMarks } from "./answer-marks.tsx"
+import { AnswerTurn } from "./answer-turn.tsx"
 import { ModelPicker } from "./model-picker.tsx"
 import type { AnswerColor } from "./playground-search.ts"
 import { SaveRow } from "./save-row.tsx"
-import { ToolCalls, ToolResults } from "./tool-calls.tsx"
+import { ToolResults } from "./tool-calls.tsx"
 import styles from "./answer-column.module.css"
 
 export interface ColumnActions {
@@ -95,7 +89,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
           )}
         </span>
       </div>
-      <Figures answer={last?.answer ?? null} isHidden={hiddenAs !== null} />
+      <AnswerFigures answer={last?.answer ?? null} isHidden={hiddenAs !== null} />
       <div
         className={styles.turns}
         tabIndex={0}
@@ -105,7 +99,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
       >
         {turns.length === 0 && <p className={styles.none}>Its answer shows here.</p>}
         {turns.map((turn, at) => (
-          <ColumnTurn
+          <AnswerTurn
             key={at}
             turn={turn}
             color={color}
@@ -142,7 +136,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
                 Better
               </Button>
             )}
-            <Marks
+            <AnswerMarks
               project={project}
               answer={last.answer}
               onMarked={(mark) =>
@@ -201,200 +195,4 @@ function shownName(model: string): string {
 /** An edited text has no tokens. */
 function corrected(turn: Turn, text: string): Turn {
   return turn.answer === undefined ? { ...turn, text } : { ...turn, text, answer: { ...turn.answer, tokens: [] } }
-}
-
-function Figures({ answer, isHidden }: { answer: Answer | null; isHidden: boolean }) {
-  const speed = answer === null ? null : tokensPerSecond(answer)
-  const shown = (text: string | null) => (isHidden ? "hidden" : (text ?? "–"))
-  const count = answer === null ? null : (answer.usage?.output ?? answer.tokens.length)
-  return (
-    <dl className={styles.figures}>
-      <Figure name="first token">
-        {shown(answer?.firstTokenMs == null ? null : formatDuration(answer.firstTokenMs))}
-      </Figure>
-      <Figure name="tokens in">{shown(answer?.usage == null ? null : formatExact(answer.usage.input))}</Figure>
-      <Figure name="tokens out">
-        {shown(count === null || (count === 0 && answer?.usage == null) ? null : formatExact(count))}
-      </Figure>
-      <Figure name="tokens/s">{shown(speed === null ? null : formatScore(speed, 1))}</Figure>
-    </dl>
-  )
-}
-
-function Figure({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
-interface ColumnTurnProps {
-  turn: Turn
-  color: AnswerColor
-  compared: string | null
-  isLast: boolean
-  onEdit: (text: string) => void
-  onAgain: () => void
-  onFork: (token: number, other: string) => void
-}
-
-function ColumnTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: ColumnTurnProps) {
-  const [edited, setEdited] = useState<string | null>(null)
-  const { role, text, toolCalls, answer } = turn
-  const isAnswer = role === "assistant"
-  const isRunning = answer?.state === "running"
-  if (edited !== null) {
-    return (
-      <form
-        className={styles.edit}
-        onSubmit={(event) => {
-          event.preventDefault()
-          onEdit(edited)
-          setEdited(null)
-        }}
-      >
-        <textarea
-          className={styles.editText}
-          aria-label={isAnswer ? "The answer as it should be" : `The ${role}'s message`}
-          autoFocus
-          rows={4}
-          value={edited}
-          onChange={(event) => setEdited(event.target.value)}
-        />
-        <span className={styles.row}>
-          <Button size="small" kind="primary" type="submit">
-            {isAnswer ? "Put right" : "Run from here"}
-          </Button>
-          <Button size="small" onClick={() => setEdited(null)}>
-            Leave it
-          </Button>
-        </span>
-      </form>
-    )
-  }
-  return (
-    <div className={isAnswer ? styles.said : styles.told}>
-      {!isAnswer && <span className={styles.who}>{role}</span>}
-      {answer !== undefined && answer.reasoning !== "" && (
-        <details className={styles.reasoning} open={isRunning && text === ""}>
-          <summary>Thinking</summary>
-          {answer.reasoning}
-        </details>
-      )}
-      {isAnswer ? (
-        <AnswerText turn={turn} color={color} compared={compared} onFork={onFork} />
-      ) : (
-        <p className={styles.plain}>{text}</p>
-      )}
-      {toolCalls !== undefined && <ToolCalls calls={toolCalls} />}
-      {answer?.state === "stopped" && <p className={styles.dim}>Stopped here.</p>}
-      {answer?.finish === "length" && <p className={styles.dim}>Cut off: it had no more tokens.</p>}
-      {answer?.failure != null && <FailureNote failure={answer.failure} onAgain={onAgain} />}
-      {!isRunning && (
-        <span className={styles.turnTools}>
-          {(isAnswer ? answer?.state !== "failed" : role === "user") && (
-            <Button size="small" kind="quiet" icon={Pencil} onClick={() => setEdited(text)}>
-              Edit
-            </Button>
-          )}
-          {isAnswer && answer?.state !== "failed" && (
-            <Button
-              size="small"
-              kind="quiet"
-              icon={RotateCcw}
-              title={isLast ? undefined : "Takes away what follows"}
-              onClick={onAgain}
-            >
-              Ask again
-            </Button>
-          )}
-          {isAnswer && text !== "" && <CopyButton text={text} label="Copy the answer" />}
-        </span>
-      )}
-    </div>
-  )
-}
-
-const failureTitles: Record<string, string> = {
-  context_length_exceeded: "The conversation is too long for this model.",
-  model_not_found: "There is no such model here.",
-  rate_limit_exceeded: "Too much is asked at once.",
-  engine_overloaded: "The engine is busy.",
-  engine_unavailable: "The engine is away.",
-  offline: "The server does not answer.",
-  forbidden: "Your role does not allow it.",
-}
-
-/** The other columns are not touched by it. */
-function FailureNote({ failure, onAgain }: { failure: NonNullable<Answer["failure"]>; onAgain: () => void }) {
-  const now = useNow(1)
-  const left = failure.retryAt === null ? 0 : Math.ceil((failure.retryAt - now) / 1000)
-  return (
-    <Note
-      kind="bad"
-      title={failureTitles[failure.code] ?? "The model did not answer."}
-      actions={
-        <>
-          <Button size="small" icon={RotateCcw} disabled={left > 0} onClick={onAgain}>
-            {left > 0 ? `Ask again in ${left} s` : "Ask again"}
-          </Button>
-          {failure.requestId !== null && (
-            <span className={styles.dim}>
-              request <code>{failure.requestId.slice(0, 8)}</code>{" "}
-              <CopyButton text={failure.requestId} label="Copy the request's id" />
-            </span>
-          )}
-        </>
-      }
-    >
-      {failure.message}
-    </Note>
-  )
-}
-
-interface MarksProps {
-  project: CurrentProject
-  answer: Answer
-  onMarked: (mark: "good" | "bad") => void
-}
-
-/** As feedback on the recorded call. */
-function Marks({ project, answer: { callId, mark }, onMarked }: MarksProps) {
-  const give = useGiveFeedback()
-  if (callId === null) return null
-  const react = (kind: "good" | "bad") => {
-    const emoji = kind === "good" ? "👍" : "👎"
-    give.mutate(
-      {
-        project_id: project.id,
-        weave_ref: `weave:///${project.id}/call/${callId}`,
-        feedback_type: "wandb.reaction.1",
-        payload: { emoji, alias: emoji, detoned: emoji, detoned_alias: emoji },
-      },
-      { onSuccess: () => onMarked(kind) },
-    )
-  }
-  return (
-    <>
-      <Button
-        size="small"
-        icon={ThumbsUp}
-        aria-label="Good"
-        isOn={mark === "good"}
-        disabled={give.isPending || mark !== undefined}
-        onClick={() => react("good")}
-      />
-      <Button
-        size="small"
-        icon={ThumbsDown}
-        aria-label="Bad"
-        isOn={mark === "bad"}
-        disabled={give.isPending || mark !== undefined}
-        onClick={() => react("bad")}
-      />
-      {give.error !== null && <ErrorNote what="The mark was not stored." error={give.error} />}
-    </>
-  )
 }
