@@ -54,7 +54,7 @@ test("a volume keeps keys and calls from one container to the next, and a stop i
     await chat(first, key)
     const call = await storeCall(first, key)
     expect(await calls(first, key)).toContain(call)
-    const page = await fetch(`${first.url}/`)
+    const page = await fetch(`${first.url}/`, { headers: { accept: "text/html" } })
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<script")])
     expect(await first.stop()).toBe(0)
 
