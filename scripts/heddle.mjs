@@ -3,6 +3,7 @@
  *
  * Usage: node scripts/heddle.mjs start [--host H --port P --data-dir D --backup-dir D]
  *        node scripts/heddle.mjs demo  [--once --json …]
+ *        node scripts/heddle.mjs set-up                           (what start needs, for an image or a machine without network)
  *        node scripts/heddle.mjs web                              (builds the pages)
  *        node scripts/heddle.mjs dev                              (pages from their sources, on a running server)
  *        node scripts/heddle.mjs check                            (types, format, lint, tests of modules)
@@ -31,6 +32,7 @@ const vite = fromRoot("node_modules", "vite", "bin", "vite.js")
 
 const commands = {
   start: startServer,
+  "set-up": setUp,
   web: async () => (await ensureNodeModules(), ensureWeb()),
   demo: async (args) => (await import("./demo.mjs")).main(args),
   dev: async (args) => (await ensureNodeModules(), become(projectNode, [vite, fromRoot("web"), ...args])),
@@ -47,6 +49,13 @@ const commands = {
     const { importCheckpoint, isCheckpoint } = await import("./checkpoint-transfer.mjs")
     return isCheckpoint(args) ? importCheckpoint(args) : (await import("./transfer.mjs")).importFile(args)
   },
+}
+
+/** All that a start would install, make or build first. */
+async function setUp() {
+  await ensureNodeModules()
+  await Promise.all([ensureEngine(), ensureCatalogTemplate()])
+  await ensureWeb()
 }
 
 /**

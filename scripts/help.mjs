@@ -36,6 +36,12 @@ const commands = {
     options: [["--host HOST", "address to listen on (default 127.0.0.1)"], port, dataDir, backupDir],
     environment: settings,
   },
+  "set-up": {
+    usage: "npm run set-up",
+    about:
+      "Installs and builds what npm start needs, and starts nothing: for an image, or a machine that has no network later.",
+    environment: () => settings().filter(([name]) => name === "HEDDLE_TORCH_INDEX"),
+  },
   demo: {
     usage: "npm run demo -- [--once] [--json] [--port PORT] [--data-dir DIR]",
     about: "The whole loop on the shipped model: rollouts, training, a rising reward curve. Leaves the server up.",
@@ -69,7 +75,7 @@ const commands = {
       ["-t TITLE", "only tests whose titles have this in them (vitest's -t, pytest's -k)"],
       [
         "SUITE",
-        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm and killed-loop run only by name",
+        "checks, scripts, web, server, browser, engine, clients, reference, fuzz, or one part of them by name; vllm, killed-loop and image run only by name",
       ],
     ],
     environment: () => [
@@ -77,6 +83,7 @@ const commands = {
       ["HEDDLE_FUZZ_SEED", "the seed that a failure printed: draws the same ones again"],
       ["HEDDLE_ISOLATION_CASES", "how many values each text of a schema gets in the test of isolation"],
       ["HEDDLE_SLOW_TESTS", "any value: tests that take minutes run too"],
+      ["HEDDLE_TEST_IMAGE", "the image that the suite image starts, with podman or what HEDDLE_CONTAINER_TOOL names"],
     ],
   },
   newest: {

@@ -23,6 +23,7 @@ const isBenchmark = (file) => readFileSync(join(root, "bench", "bench.ts"), "utf
 
 test.each([
   ["start", ["--data-dir DIR", "HEDDLE_POSTGRES_URL", "HEDDLE_PORT"]],
+  ["set-up", ["starts nothing", "HEDDLE_TORCH_INDEX"]],
   ["demo", ["--once", "HEDDLE_DATA_DIR"]],
   ["web", ["web/dist"]],
   ["dev", ["HEDDLE_URL"]],

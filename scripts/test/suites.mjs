@@ -247,6 +247,22 @@ const fuzz = {
   },
 }
 
+/** It needs an image that somebody built, and podman or docker: docs/guide/container.md. */
+const image = {
+  name: "image",
+  folder: "compat/image/",
+  onlyByName: true,
+  title: "the image in containers (vitest)",
+  async run({ paths = [], ...how }) {
+    if (!process.env.HEDDLE_TEST_IMAGE) {
+      console.log("skipped: HEDDLE_TEST_IMAGE names no image")
+      return [{ ...none, skipped: 1 }]
+    }
+    const config = ["--config", "compat/image/vitest.config.ts"]
+    return [await vitest("image", { select: ["run", ...paths], config, ...how })]
+  },
+}
+
 const runNotes = fromRoot("scripts", "test", "run-notes.mjs")
 
 /** When more files than this fail, they share one reason, and a second run tells nothing new. */
@@ -305,6 +321,7 @@ export const suites = [
   nodeClients,
   reference,
   fuzz,
+  image,
 ]
 
 /**
