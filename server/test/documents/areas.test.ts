@@ -51,8 +51,9 @@ test("no area imports itself by way of others", () => {
   expect([...left.keys()]).toEqual([])
 })
 
-test("a folder has 25 files at most", () => {
-  const counts = Map.groupBy(files, (file) => path.posix.dirname(file))
+test("a folder has 25 files at most, but for migrations, a list that is read by number and only grows", () => {
+  const others = files.filter((file) => !file.startsWith("storage/catalog/migrations/"))
+  const counts = Map.groupBy(others, (file) => path.posix.dirname(file))
   const large = [...counts].filter(([, inside]) => inside.length > 25).map(([folder]) => folder)
   expect(large).toEqual([])
 })
