@@ -5,14 +5,8 @@ import type { Principal } from "../../http/principal.ts"
 import { type PlacedDigest, selectRows, type TableSelection } from "../../storage/traces/table-order.ts"
 import { tableDigests } from "../../storage/traces/table-digests.ts"
 import { readTablePage } from "../../storage/traces/table-pages.ts"
-import {
-  mostNamedRows,
-  rangeTexts,
-  rowPieces,
-  type RowTexts,
-  tableCounts,
-  tableSizes,
-} from "../../storage/traces/table-rows.ts"
+import { mostNamed } from "../../storage/traces/query/named-at-once.ts"
+import { rangeTexts, rowPieces, type RowTexts, tableCounts, tableSizes } from "../../storage/traces/table-rows.ts"
 import type {
   tableQueryBody,
   tableStats,
@@ -110,7 +104,7 @@ async function* rowsInOrder(
   const range = { from: offset, to: offset + limit }
   const digests = (await tableDigests(traces, project.id, tableDigest, range)) ?? []
   const placed = placedFrom(offset, digests)
-  const texts = digests.length > mostNamedRows ? await rangeTexts(traces, project.id, tableDigest, range) : null
+  const texts = digests.length > mostNamed ? await rangeTexts(traces, project.id, tableDigest, range) : null
   if (texts === null) yield* rowsOf(traces, project, placed)
   else yield { placed, texts }
 }

@@ -4,11 +4,12 @@
  * read a thousand takes hardly longer than a hundred: so a page that goes on from an earlier one brings rows
  * behind it too. What was read is kept for a while; it stays right, as neither tables nor rows change.
  */
+import { mostNamed } from "./query/named-at-once.ts"
 import { needsLessMemory } from "./store/store-failure.ts"
 import type { TraceStore } from "./store/trace-store.ts"
 import { tableDigests } from "./table-digests.ts"
 import { neighbouringTexts } from "./table-row-parts.ts"
-import { chunkRows, mostNamedRows, type RowPiece } from "./table-rows.ts"
+import { chunkRows, type RowPiece } from "./table-rows.ts"
 
 interface TablePart {
   projectId: string
@@ -91,7 +92,7 @@ async function readFrom(traces: TraceStore, part: TablePart, before: Stretch | n
 
 /** Rows to read: whole pages, so that none of them lies half in what is kept. */
 function countAhead({ digests, weight }: Stretch, page: number): number {
-  const rows = Math.min(digests.length * growth, (digests.length / weight) * aheadWeight, mostNamedRows)
+  const rows = Math.min(digests.length * growth, (digests.length / weight) * aheadWeight, mostNamed)
   return Math.floor(rows / page) * page
 }
 

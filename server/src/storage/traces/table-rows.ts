@@ -5,6 +5,7 @@
  * others or after all of them: it is read whole, or not at all.
  */
 import { insertCounted } from "./counted-lines.ts"
+import { namedAtOnce } from "./query/named-at-once.ts"
 import { needsLessMemory } from "./store/store-failure.ts"
 import { kindOf, type QueryLimits, type TraceParameters, type TraceStore } from "./store/trace-store.ts"
 
@@ -113,9 +114,6 @@ export function isThere(table: string): string {
   return `(select count() from tables where ${table} and chunk = 0) > 0`
 }
 
-/** Digests that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
-export const mostNamedRows = 4096
-
 /** Limit on several rows together: they are parsed at once, on the main thread. One row has 3.5 MiB at most. */
 const pieceLimits: QueryLimits = { resultBytes: 16 * 1024 ** 2 }
 
@@ -134,9 +132,7 @@ export async function* rowPieces(
   projectId: string,
   digests: readonly string[],
 ): AsyncGenerator<RowPiece> {
-  for (let from = 0; from < digests.length; from += mostNamedRows) {
-    yield* namedPieces(traces, projectId, digests.slice(from, from + mostNamedRows))
-  }
+  for (const some of namedAtOnce(digests)) yield* namedPieces(traces, projectId, some)
 }
 
 async function* namedPieces(
@@ -162,7 +158,7 @@ export async function rowTexts(traces: TraceStore, projectId: string, digests: r
   return all
 }
 
-/** The texts of at most {@link mostNamedRows} rows. @throws {HeddleError} `query_memory` beyond the limits. */
+/** The texts of at most `mostNamed` rows. @throws {HeddleError} `query_memory` beyond the limits. */
 export function namedTexts(
   traces: TraceStore,
   projectId: string,

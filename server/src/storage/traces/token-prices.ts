@@ -7,6 +7,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Operand, SortBy } from "../../wire/queries/query.ts"
 import { insertCounted } from "./counted-lines.ts"
 import { compileCondition } from "./query/query-condition.ts"
+import { namedAtOnce } from "./query/named-at-once.ts"
 import { compileOrder } from "./query/query-order.ts"
 import { SqlParameters } from "./query/sql-parameters.ts"
 import { isoTimeSql } from "./query/sql-time.ts"
@@ -68,9 +69,6 @@ export async function insertTokenPrices(
   await insertCounted(traces, "token_prices", { lines: bytes, bytesOf: new Map([[projectId, bytes.length]]) })
 }
 
-/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
-const mostNamedIds = 4096
-
 /** Ids that are not there are no error. Returns whether there were others. */
 export async function deleteTokenPrices(
   traces: TraceStore,
@@ -78,10 +76,10 @@ export async function deleteTokenPrices(
   ids: readonly string[],
 ): Promise<boolean> {
   const lines: string[] = []
-  for (let from = 0; from < ids.length; from += mostNamedIds) {
+  for (const named of namedAtOnce(ids)) {
     const found = await traces.rows<{ id: string }>(
-      "select id from token_prices final where project_id = {projectId:UUID} and id in {ids:Array(String)}",
-      { projectId, ids: ids.slice(from, from + mostNamedIds) },
+      "select id from token_prices final where project_id = {projectId:UUID} and id in {named:Array(String)}",
+      { projectId, named },
     )
     for (const { id } of found) lines.push(storedJson({ project_id: projectId, id, is_deleted: 1 }))
   }

@@ -6,7 +6,8 @@ import { memberText } from "../../../json/json-members.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
 import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
-import { mostNamedRows, rowTexts, type RowTexts } from "../../../storage/traces/table-rows.ts"
+import { namedAtOnce } from "../../../storage/traces/query/named-at-once.ts"
+import { rowTexts, type RowTexts } from "../../../storage/traces/table-rows.ts"
 import type { RescoreBody } from "../../../wire/evaluations/execution.ts"
 import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls } from "../../../calls/write/recorded-call.ts"
@@ -96,8 +97,8 @@ async function endedTrials(
 ): Promise<string[]> {
   const children = await findChildIds(traces, project.id, source)
   const trials: string[] = []
-  for (let from = 0; from < children.length; from += mostNamedRows) {
-    const rows = await readCallRows(traces, project.id, children.slice(from, from + mostNamedRows), ["ended_at"])
+  for (const some of namedAtOnce(children)) {
+    const rows = await readCallRows(traces, project.id, some, ["ended_at"])
     const ended = rows.filter((row) => isPredictAndScoreOp(row.op_name) && row.ended_at != null)
     trials.push(...ended.map(({ id }) => id))
   }

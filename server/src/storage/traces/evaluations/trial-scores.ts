@@ -1,6 +1,6 @@
 /** The scores of trials, a batch at a time, for statistics over them. */
 import { hasId } from "../calls/insert/call-keys.ts"
-import { mostNamedIds } from "../calls/insert/call-places.ts"
+import { namedAtOnce } from "../query/named-at-once.ts"
 import { callsFinal, hasOddJson, liveCall } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
@@ -37,9 +37,9 @@ export async function* readScoresOf(
   projectId: string,
   trialIds: readonly string[],
 ): AsyncGenerator<TrialScores[]> {
-  for (let from = 0; from < trialIds.length; from += mostNamedIds) {
+  for (const some of namedAtOnce(trialIds)) {
     const parameters = new SqlParameters()
-    const named = hasId(parameters, projectId, trialIds.slice(from, from + mostNamedIds))
+    const named = hasId(parameters, projectId, some)
     const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
       and ${liveCall}`
     yield await traces.rows<TrialScores>(sql, { ...parameters.values, projectId })

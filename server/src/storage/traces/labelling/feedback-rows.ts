@@ -1,5 +1,6 @@
 /** Feedback rows, written and found by id. */
 import { createHash } from "node:crypto"
+import { namedAtOnce } from "../query/named-at-once.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
 import { type CountedLines, insertCounted } from "../counted-lines.ts"
 import { storedJson } from "../stored-json.ts"
@@ -65,9 +66,6 @@ export async function insertFeedback(traces: TraceStore, rows: CountedLines): Pr
   await insertCounted(traces, "feedback", rows)
 }
 
-/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
-const mostNamedIds = 4096
-
 /** Those of these ids that the project has. */
 export async function findFeedback(
   traces: TraceStore,
@@ -75,8 +73,7 @@ export async function findFeedback(
   ids: readonly string[],
 ): Promise<StoredFeedback[]> {
   const found: StoredFeedback[] = []
-  for (let from = 0; from < ids.length; from += mostNamedIds) {
-    const named = ids.slice(from, from + mostNamedIds)
+  for (const named of namedAtOnce(ids)) {
     const rows = await traces.rows<StoredFeedback>(
       `select project_id, id, ${isoTimeSql("feedback.created_at")} as created_at, content_digest from feedback final
         where project_id = {projectId:UUID} and id in {named:Array(String)}`,

@@ -1,6 +1,6 @@
 /** Brings the rows of a call that are stored under several sort times together under the first of them. */
 import type { TraceStore } from "../../store/trace-store.ts"
-import { mostNamedIds } from "./call-places.ts"
+import { namedAtOnce } from "../../query/named-at-once.ts"
 import { callsFinal, callsTable } from "../calls-tables.ts"
 
 /** The `deleted_at` of rows that were gathered: no read shows them, and they are not gathered again, over newer ones. */
@@ -16,8 +16,7 @@ export async function gatherRows(
   sortTimes: ReadonlyMap<string, readonly number[]>,
 ): Promise<void> {
   const all = [...sortTimes].map(([id, [earliest = 0, ...others]]) => ({ id, earliest, others }))
-  for (let from = 0; from < all.length; from += mostNamedIds) {
-    const some = all.slice(from, from + mostNamedIds)
+  for (const some of namedAtOnce(all)) {
     await traces.command(
       `insert into ${callsTable} select * replace (${first} as sort_time)
         from (

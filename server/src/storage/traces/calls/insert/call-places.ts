@@ -8,6 +8,7 @@
  * A place by time or by trace is a candidate: what it names is checked in the calls, as a call may have
  * been started again at another time, or in another trace.
  */
+import { namedAtOnce } from "../../query/named-at-once.ts"
 import type { SqlParameters } from "../../query/sql-parameters.ts"
 import { kindOf, type TraceStore } from "../../store/trace-store.ts"
 import { callPlacesTable, callsTable } from "../calls-tables.ts"
@@ -137,9 +138,6 @@ export function recordedSortTimesSql(parameters: SqlParameters, projectId: strin
     where kind = ${kinds.id} and project_id = ${parameters.bind(projectId, "UUID")} and key in ${ids}`
 }
 
-/** Ids that one statement names; the time that ClickHouse takes to read a statement grows faster than it. */
-export const mostNamedIds = 4096
-
 /** The recorded sort times of these ids, the earliest first; usually one. What has none is left out. */
 export async function recordedSortTimes(
   traces: TraceStore,
@@ -147,8 +145,7 @@ export async function recordedSortTimes(
   ids: readonly string[],
 ): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>()
-  for (let from = 0; from < ids.length; from += mostNamedIds) {
-    const some = ids.slice(from, from + mostNamedIds)
+  for (const some of namedAtOnce(ids)) {
     const rows = await traces.rows<{ key: string; sort_time: string }>(
       `select key, sort_time from ${callPlacesTable}
         where kind = ${kinds.id} and project_id = {projectId:UUID} and key in {some:Array(String)}`,
