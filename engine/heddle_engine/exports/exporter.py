@@ -46,6 +46,7 @@ def _task(base: Base, params: dict) -> dict:
         "dtype": params["dtype"],
         "title": params["title"],
         "output": params["output"]["path"],
+        "most_bytes": params.get("most_bytes"),
     }
 
 

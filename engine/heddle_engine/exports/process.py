@@ -38,6 +38,7 @@ def export(task: dict) -> None:
         from .gguf_file import GgufFile
 
         made = GgufFile(folder, config, weights, task["title"])
+    _check_size(made.size_bytes, task["most_bytes"])
     make_folder(output.parent)
     say({"planned": made.size_bytes})
     part = output.with_name(f"{output.name}.part")
@@ -56,6 +57,16 @@ def export(task: dict) -> None:
             raise
     files = output.iterdir() if output.is_dir() else [output]
     say({"done": sum(file.stat().st_size for file in files)})
+
+
+def _check_size(size: int, most: int | None) -> None:
+    """`most`: what the store of an engine on another machine holds; None where it has none."""
+    if most is not None and size > most:
+        raise EngineError(
+            "disk_full",
+            f"The export would take about {size} bytes, and the store of the engine on the other machine "
+            f"holds {most} (--store-bytes). Choose a smaller dtype, or have it raised.",
+        )
 
 
 def remove(path: Path) -> None:

@@ -4,12 +4,11 @@ A job's work stays in its folder here. When the connection breaks, the job stops
 snapshot; the same job asked for again, on whatever connection, goes on from there.
 """
 
-import asyncio
 import base64
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -106,9 +105,9 @@ class RemoteCalls:
             made = folder / "made"
             # A folder that appears under its name, or a file in one.
             output = made if params["format"] == "merged" else made / "model.gguf"
-            local = {**with_adapter, "output": {"path": str(output)}}
+            local = {**with_adapter, "output": {"path": str(output)}, "most_bytes": self._store.most_bytes}
             with self._store.held(*([Path(adapter["path"])] if adapter else [])):
-                result = await self._within_store(partial(self._engine.checkpoint_export, local), emit)
+                result = await self._engine.checkpoint_export(local, emit)
             return {**result, "files": await self._run(partial(self._store.adopt, made))}
 
     async def adapter_import(self, params: dict, emit: Emit) -> dict:
@@ -131,30 +130,6 @@ class RemoteCalls:
             yield folder
         finally:
             await self._run(partial(shutil.rmtree, folder, ignore_errors=True))
-
-    async def _within_store(self, export: Callable[[Emit], Awaitable[dict]], emit: Emit) -> dict:
-        """Raises `disk_full` for an export that alone is larger than the store, before anything is written."""
-        most = self._store.most_bytes
-        too_large: list[int] = []
-
-        def told(event: str, data: dict) -> None:
-            if data["size_bytes"] <= most:
-                emit(event, data)
-            else:
-                too_large.append(data["size_bytes"])
-                making.cancel()
-
-        making = asyncio.ensure_future(export(told))
-        try:
-            return await making
-        except asyncio.CancelledError:
-            if not too_large:
-                raise
-            raise EngineError(
-                "disk_full",
-                f"The export would take about {too_large[0]} bytes, and the store of the engine on the other machine "
-                f"holds {most} (--store-bytes). Choose a smaller dtype, or have it raised.",
-            ) from None
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         return await self._files.run("", work)
