@@ -23,7 +23,7 @@ const partModules = [
   "api/(api-error|calls/calls|client|labelling/annotation-queues|organization/projects|queries|server|session|text-lines|training/training)\\.",
   "base-path",
   "clock",
-  "components/controls/(?!field|download-button|save-file)",
+  "components/controls/(?!field|download-button|save-file|use-draft)",
   "components/layout/(pane|page-bar|plain-table)",
   "components/signs/(?!heat|comparison-bar|tag)",
   "components/states",

@@ -4,6 +4,7 @@ import { Braces, Wrench } from "lucide-react"
 import { useState } from "react"
 import { Button } from "../../../components/controls/button.tsx"
 import { Segmented } from "../../../components/controls/segmented.tsx"
+import { useDraft } from "../../../components/controls/use-draft.ts"
 import { rampColors } from "../../../components/signs/heat.tsx"
 import { parameterProblem, schemaProblem, toolNames, toolsProblem } from "../../../playground/completion-body.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
@@ -126,13 +127,6 @@ export function ParameterBar({ conversation, search, onConversation }: Parameter
       )}
     </div>
   )
-}
-
-/** A text that is typed until it counts; what it is changed to elsewhere takes its place. */
-function useDraft(value: string) {
-  const [draft, setDraft] = useState({ of: value, text: value })
-  if (draft.of !== value) setDraft({ of: value, text: value })
-  return [draft.text, (text: string) => setDraft({ of: value, text })] as const
 }
 
 interface ParameterFieldProps {

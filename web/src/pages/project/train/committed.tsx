@@ -1,6 +1,7 @@
 /** A field of the form whose value counts when it is left, or with Enter: each change asks the server. */
 import { type ReactNode, useState } from "react"
 import { TextField } from "../../../components/controls/field.tsx"
+import { useDraft } from "../../../components/controls/use-draft.ts"
 
 interface CommittedProps {
   label: string
@@ -13,18 +14,14 @@ interface CommittedProps {
 }
 
 export function Committed({ value, problemOf, onCommit, ...rest }: CommittedProps) {
-  const [draft, setDraft] = useState({ of: value, text: value })
-  const [problem, setProblem] = useState<string | null>(null)
-  if (draft.of !== value) {
-    // The value was changed elsewhere, or is what was typed as the address writes it.
-    setDraft({ of: value, text: value })
-    setProblem(null)
-  }
+  const [text, setText] = useDraft(value)
+  /** Of a text that did not count. */
+  const [problem, setProblem] = useState<{ of: string; says: string } | null>(null)
   const commit = () => {
-    if (draft.text === value) return
-    const found = draft.text.trim() === "" ? null : (problemOf?.(draft.text) ?? null)
-    setProblem(found)
-    if (found === null) onCommit(draft.text)
+    if (text === value) return
+    const says = text.trim() === "" ? null : (problemOf?.(text) ?? null)
+    setProblem(says === null ? null : { of: text, says })
+    if (says === null) onCommit(text)
   }
   return (
     <TextField
@@ -32,10 +29,10 @@ export function Committed({ value, problemOf, onCommit, ...rest }: CommittedProp
       isMono
       autoComplete="off"
       spellCheck={false}
-      value={draft.text}
-      error={problem}
+      value={text}
+      error={problem !== null && problem.of === text && text !== value ? problem.says : null}
       onChange={({ target }) => {
-        setDraft({ of: value, text: target.value })
+        setText(target.value)
         setProblem(null)
       }}
       onBlur={commit}
