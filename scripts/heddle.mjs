@@ -53,9 +53,19 @@ const commands = {
 
 /** All that a start would install, make or build first. */
 async function setUp() {
-  await ensureNodeModules()
-  await Promise.all([ensureEngine(), ensureCatalogTemplate()])
+  await ensureServer()
   await ensureWeb()
+}
+
+/** What a server needs to start, as settings of its process. */
+async function ensureServer() {
+  await ensureNodeModules()
+  const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_ENGINE_URLS || process.env.HEDDLE_PYTHON
+  const [python, template] = await Promise.all([
+    own ? process.env.HEDDLE_PYTHON : ensureEngine(),
+    ensureCatalogTemplate(),
+  ])
+  return { ...(python && { HEDDLE_PYTHON: python }), ...template }
 }
 
 /**
@@ -69,13 +79,7 @@ async function startServer(args) {
 }
 
 async function runTypeScript(file, args, { flags = [], settings = {}, onMessage } = {}) {
-  await ensureNodeModules()
-  const own = process.env.HEDDLE_ENGINE === "none" || process.env.HEDDLE_ENGINE_URLS || process.env.HEDDLE_PYTHON
-  const [python, template] = await Promise.all([
-    own ? process.env.HEDDLE_PYTHON : ensureEngine(),
-    ensureCatalogTemplate(),
-  ])
-  const env = { ...settings, ...process.env, ...(python && { HEDDLE_PYTHON: python }), ...template }
+  const env = { ...settings, ...process.env, ...(await ensureServer()) }
   await become(projectNode, [...flags, fromRoot(file), ...args], { env, onMessage })
 }
 
