@@ -35,11 +35,6 @@ function conversationOf(id: string): Conversation | null {
   return known
 }
 
-/** Short enough for an address; browsers have `randomUUID` on https alone. */
-export function newConversationId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("")
-}
-
 export function useConversation(id: string): Conversation | null {
   return useSyncExternalStore(subscribe, () => conversationOf(id))
 }

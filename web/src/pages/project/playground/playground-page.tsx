@@ -9,10 +9,11 @@ import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { Empty } from "../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../../components/states/skeleton.tsx"
+import { newTextId } from "../../../kept/kept-texts.ts"
 import { conversationOf } from "../../../playground/conversation.ts"
 import { recordedChat, type RecordedChat } from "../../../playground/recorded-chat.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
-import { newConversationId, setConversation, useConversation } from "./conversations.ts"
+import { setConversation, useConversation } from "./conversations.ts"
 import styles from "./playground-page.module.css"
 import { answeredConversation, modelsFor } from "./from-call.ts"
 import { useFirstModel } from "./use-first-model.ts"
@@ -33,10 +34,10 @@ export function PlaygroundPage() {
   const { conversation: named } = route.useParams()
   const { from, system, user } = route.useSearch()
   const models = useChatModels(project)
-  const [draft, setDraft] = useState<Draft>(() => ({ id: newConversationId(), named, projectId: project.id }))
+  const [draft, setDraft] = useState<Draft>(() => ({ id: newTextId(), named, projectId: project.id }))
   if (draft.named !== named || draft.projectId !== project.id) {
     // Who leaves a conversation for the playground itself begins another one.
-    setDraft({ id: named === undefined ? newConversationId() : draft.id, named, projectId: project.id })
+    setDraft({ id: named === undefined ? newTextId() : draft.id, named, projectId: project.id })
   }
   const id = named ?? draft.id
   const known = useConversation(id)

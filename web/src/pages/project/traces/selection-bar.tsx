@@ -8,6 +8,7 @@ import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { saveFile } from "../../../components/controls/save-file.ts"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { formatCount } from "../../../format/numbers.ts"
+import { listForAddress, mostInAddress } from "../../../kept/kept-list.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import type { TrainSearch } from "../train/train-search.ts"
@@ -25,19 +26,17 @@ interface SelectionBarProps {
 }
 
 const route = getRouteApi("/signed-in/$entity/$project/traces")
-/** More do not fit into an address; a filter says more in less. */
-const mostQueued = 100
 /** The API takes so many ids in one request. */
-const mostDownloaded = 1000
+const mostTogether = 1000
 
 export function SelectionBar({ project, picked, onClear, note, shown }: SelectionBarProps) {
-  const [failure, setFailure] = useState<Error | null>(null)
+  const [failure, setFailure] = useState<{ what: string; error: Error } | null>(null)
   const download = async () => {
     setFailure(null)
     try {
       saveFile(await downloadCalls(project.id, picked), `${project.project}-calls.jsonl`)
     } catch (error) {
-      setFailure(error as Error)
+      setFailure({ what: "The calls could not be downloaded.", error: error as Error })
     }
   }
   const navigate = useNavigate()
@@ -52,21 +51,19 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
       ? [{ keys: "c", label: "compare the two selected", group: "Traces", run: () => void navigate(comparison) }]
       : [],
   )
-  const train = (search: TrainSearch, words: string) => (
-    <LinkButton
-      icon={Zap}
-      to="/$entity/$project/train"
-      params={{ entity: project.entity, project: project.project }}
-      search={search}
-    >
-      {words}
-    </LinkButton>
-  )
+  const params = { entity: project.entity, project: project.project }
+  const toTraining = { to: "/$entity/$project/train", params } as const
+  const toQueue = { to: "/$entity/$project/queues/new", params } as const
   const { q = "", from, to, scope } = route.useSearch()
-  const toQueue = {
-    to: "/$entity/$project/queues/new",
-    params: { entity: project.entity, project: project.project },
-  } as const
+  const isLong = picked.length > mostInAddress
+  /** Goes on with a list that is no part of a link. */
+  const withKept = (go: (list: string[]) => Promise<void>) => () => {
+    setFailure(null)
+    const list = listForAddress(localStorage, picked)
+    if (list !== null) return void go(list)
+    const error = new Error(`This browser has no room to keep them. Select at most ${mostInAddress}, or filter.`)
+    setFailure({ what: "The selection could not be taken along.", error })
+  }
   if (picked.length === 0) {
     return (
       <div className={styles.bar}>
@@ -81,18 +78,24 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
           >
             Add all of these to a queue
           </LinkButton>
-          {train(shown, "Train on all…")}
+          <LinkButton icon={Zap} {...toTraining} search={shown}>
+            Train on all…
+          </LinkButton>
         </span>
       </div>
     )
   }
+  const tooMany =
+    picked.length > mostTogether
+      ? { disabled: true, title: `At most ${formatCount(mostTogether)} at once; a filter takes more` }
+      : {}
   return (
     <div className={styles.bar}>
       <b>{formatCount(picked.length)} selected</b>
       <Button size="small" kind="quiet" keys="Escape" onClick={onClear}>
         Clear
       </Button>
-      {failure !== null && <ErrorNote what="The calls could not be downloaded." error={failure} />}
+      {failure !== null && <ErrorNote what={failure.what} error={failure.error} />}
       <span className={styles.actions}>
         {isPair ? (
           <LinkButton icon={GitCompareArrows} keys="c" {...comparison}>
@@ -104,8 +107,12 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
           </Button>
         )}
         Ids <CopyButton text={picked.join("\n")} label="Copy the ids of the selected calls" isWordy />
-        {picked.length > mostQueued ? (
-          <Button icon={Highlighter} disabled title={`At most ${mostQueued} at once; a filter adds more`}>
+        {isLong ? (
+          <Button
+            icon={Highlighter}
+            {...tooMany}
+            onClick={withKept((calls) => navigate({ ...toQueue, search: { calls } }))}
+          >
             Add to queue
           </Button>
         ) : (
@@ -113,15 +120,18 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
             Add to queue
           </LinkButton>
         )}
-        <Button
-          icon={Download}
-          onClick={() => void download()}
-          disabled={picked.length > mostDownloaded}
-          title={picked.length > mostDownloaded ? `At most ${mostDownloaded} at once` : undefined}
-        >
+        <Button icon={Download} {...tooMany} onClick={() => void download()}>
           Download JSONL
         </Button>
-        {picked.length <= mostDownloaded && train({ ids: [...picked] }, "Train on these…")}
+        {isLong ? (
+          <Button icon={Zap} {...tooMany} onClick={withKept((ids) => navigate({ ...toTraining, search: { ids } }))}>
+            Train on these…
+          </Button>
+        ) : (
+          <LinkButton icon={Zap} {...toTraining} search={{ ids: [...picked] }}>
+            Train on these…
+          </LinkButton>
+        )}
       </span>
     </div>
   )

@@ -12,6 +12,7 @@ import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../../components/states/skeleton.tsx"
 import { formatAtLeast, formatCount } from "../../../format/numbers.ts"
 import { formatTime } from "../../../format/times.ts"
+import { mostInAddress } from "../../../kept/kept-list.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
@@ -39,8 +40,6 @@ const route = getRouteApi("/signed-in/$entity/$project/traces")
 const narrowColumns = ["time", "status", "name", "input"]
 /** Walking through rows has come to rest. */
 const restMs = 400
-/** A longer address is refused by the server that is asked for the page again. */
-const mostPicked = 100
 
 export function TracesPage() {
   const project = useCurrentProject()
@@ -125,7 +124,7 @@ function Traces({ project }: { project: CurrentProject }) {
 
   const pick = (ids: ReadonlySet<string>) => {
     setPicked(ids)
-    change({ picked: ids.size > mostPicked ? undefined : [...ids] })
+    change({ picked: ids.size > mostInAddress ? undefined : [...ids] })
   }
   const open = ({ call }: CallRow) =>
     void navigate({

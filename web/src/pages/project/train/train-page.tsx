@@ -12,7 +12,9 @@ import { Loaded } from "../../../components/states/loaded.tsx"
 import { SkeletonRows } from "../../../components/states/skeleton.tsx"
 import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
+import { listOfAddress } from "../../../kept/kept-list.ts"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
+import { LostSelection } from "../lost-selection.tsx"
 import { DryRun } from "./dry-run.tsx"
 import { TrainForm } from "./train-form.tsx"
 import styles from "./train-page.module.css"
@@ -29,8 +31,14 @@ const wordsOf = {
 } as const
 
 export function TrainPage() {
+  const address = route.useSearch()
+  const ids = listOfAddress(localStorage, address.ids ?? [])
+  return ids === null ? <LostSelection /> : <Train search={{ ...address, ids }} />
+}
+
+/** `search`: the address, with the calls that it stands for. */
+function Train({ search }: { search: TrainSearch }) {
   const project = useProjectOfPage()
-  const search = route.useSearch()
   const navigate = route.useNavigate()
   const [openedAt] = useState(() => Date.now())
   const models = useTrainedModels(project, search)

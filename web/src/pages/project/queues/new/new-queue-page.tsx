@@ -16,7 +16,9 @@ import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { formatTick } from "../../../../format/times.ts"
 import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
+import { listOfAddress } from "../../../../kept/kept-list.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
+import { LostSelection } from "../../lost-selection.tsx"
 import { readFilter } from "../../traces/filter-bar.tsx"
 import { timeRangeOf } from "../../traces/time-range.ts"
 import { noCountFrom, numberOf } from "../../typed-numbers.ts"
@@ -30,6 +32,13 @@ const dayMs = 24 * 3600 * 1000
 const mostAdded = 10_000
 
 export function NewQueuePage() {
+  const { calls = [] } = route.useSearch()
+  const picked = listOfAddress(localStorage, calls)
+  return picked === null ? <LostSelection /> : <NewQueue picked={picked} />
+}
+
+/** `picked`: ids of calls. */
+function NewQueue({ picked }: { picked: readonly string[] }) {
   const project = useProjectOfPage()
   const params = { entity: project.entity, project: project.project }
   const search = route.useSearch()
@@ -37,7 +46,7 @@ export function NewQueuePage() {
   const change = (next: Partial<typeof search>) =>
     void navigate({ to: "/$entity/$project/queues/new", params, search: { ...search, ...next }, replace: true })
   const [openedAt] = useState(() => Date.now())
-  const { calls: picked = [], q, from = "", to = "", scope, queue: target = "" } = search
+  const { q, from = "", to = "", scope, queue: target = "" } = search
   const isFilter = picked.length === 0 && (q !== undefined || search.all === true)
   const { clauses, error: filterError } = readFilter(q ?? "")
   const range = timeRangeOf(from, to, openedAt)
