@@ -11,6 +11,7 @@
  *        node scripts/heddle.mjs install-vllm                     (vLLM's CPU build, for HEDDLE_SAMPLER=vllm)
  *        node scripts/heddle.mjs newest [set …]                   (client suites with the newest versions)
  *        node scripts/heddle.mjs bench NAME [--json …]
+ *        node scripts/heddle.mjs move-stores [--data-dir D]         (embedded stores into PostgreSQL and ClickHouse)
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
  * --help after any of them prints what it takes, and installs nothing.
  * Changes: node_modules, engine/.venv, web/dist and .heddle in the repository folder, nothing elsewhere.
@@ -40,6 +41,7 @@ const commands = {
   test: async (args) => (await import("./test.mjs")).main(args),
   "install-vllm": async () => say(`vLLM is installed: ${await ensureVllm()}`),
   newest: async (args) => (await import("./newest.mjs")).main(args),
+  "move-stores": (args) => runTypeScript("server/src/move-stores.ts", args),
   bench: (args) => runTypeScript("bench/bench.ts", args),
   export: async (args) => {
     const { exportCheckpoint, isCheckpoint } = await import("./checkpoint-transfer.mjs")

@@ -101,6 +101,13 @@ const commands = {
       ["NAME --help", "the options of that benchmark"],
     ],
   },
+  "move-stores": {
+    usage: "npm run move-stores -- [--data-dir DIR]",
+    about:
+      "Moves the embedded catalog and traces of a data folder into the servers that are named, while no server of Heddle runs on it (docs/guide/deploying.md).",
+    options: [dataDir],
+    environment: () => settings().filter(([name]) => /_(POSTGRES|CLICKHOUSE)_URL$/.test(name)),
+  },
   export: {
     usage: "npm run export -- --project TEAM/PROJECT --out FILE [options]",
     about:

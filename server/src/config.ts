@@ -1,4 +1,4 @@
-/** Settings of one server process. Read from the command line and the environment by `main.ts` only. */
+/** Settings of one server process. Read from the command line and the environment by `main.ts` and `move-stores.ts` only. */
 import { existsSync } from "node:fs"
 import { isIP } from "node:net"
 import path from "node:path"

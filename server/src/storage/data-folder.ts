@@ -26,6 +26,8 @@ export const dataEntries: Readonly<Record<string, InBackup>> = {
   blobs: null,
   "blobs/sha256": "linked by content",
   catalog: "catalog",
+  // What has moved into a server, as it was before.
+  "catalog-moved": null,
   "checkpoint-exports": null,
   "checkpoint-imports": null,
   checkpoints: "linked",
@@ -35,6 +37,7 @@ export const dataEntries: Readonly<Record<string, InBackup>> = {
   "lock.db-journal": null,
   "server-secret": "copied",
   traces: "traces",
+  "traces-moved": null,
   "traces-spool": null,
   "training-records": "copied",
   "usage-in-progress.jsonl": "copied",

@@ -10,6 +10,7 @@ import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
 import type { EmbeddedStores } from "./backup/data-snapshot.ts"
+import { requireMoved, requireNotMoved } from "./move/moved.ts"
 import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
 import { CallWriter } from "./traces/calls/insert/calls-write.ts"
@@ -49,6 +50,8 @@ export interface StoresLocation {
 /** @throws {Error} with a sentence for the operator; what had been opened is closed again. */
 export async function openStores(location: StoresLocation): Promise<Stores> {
   const { dataDir, catalog, clickhouseUrl, log, limits } = location
+  const addresses = { dataDir, postgresUrl: catalog.postgresUrl, clickhouseUrl }
+  await requireNotMoved(addresses)
   const lock = await lockDataFolder(dataDir)
   const queue = catalogQueue(limits, catalog.postgresUrl === null)
   const opening = [
@@ -58,6 +61,7 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   ] as const
   try {
     const [database, traces, blobs] = await Promise.all(opening)
+    await requireMoved(addresses, { catalog: database, traces })
     const upkeep = catalog.postgresUrl === null ? new CatalogUpkeep(database, log) : null
     upkeep?.start()
     const close = async () => {

@@ -58,7 +58,7 @@ export async function openEvaluationApp(changes: Partial<Config> = {}, fake?: Fa
   }
 }
 
-export function evaluationCaller(app: () => App, { key, entity }: Caller): EvaluationCaller {
+export function evaluationCaller(app: () => App, { key, entity }: Pick<Caller, "key" | "entity">): EvaluationCaller {
   const authorization = `Basic ${Buffer.from(`api:${key}`).toString("base64")}`
   type Method = "GET" | "POST" | "PUT" | "DELETE"
   const call = async (method: Method, url: string, body?: unknown, headers: Record<string, string> = {}) => {

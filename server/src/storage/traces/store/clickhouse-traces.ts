@@ -91,7 +91,7 @@ export class ClickHouseTraces implements TraceStore {
     format: PrintFormat,
     { threads = 4 }: PrintOptions = {},
   ): Promise<Readable> {
-    const query = `${withPrintSettings(sql, threads)}\nformat ${format}`
+    const query = `${withPrintSettings(sql, format, threads)}\nformat ${format}`
     const leave = await this.#queues.exports.enter("heavy")
     try {
       const options = { query, query_params: { ...parameters }, ...stopsWithClient() }

@@ -94,7 +94,7 @@ export class EmbeddedTraces implements FolderTraceStore {
     format: PrintFormat,
     { threads = printThreads }: PrintOptions = {},
   ): Promise<Readable> {
-    const select = withPrintSettings(inlineParameters(sql, parameters), threads)
+    const select = withPrintSettings(inlineParameters(sql, parameters), format, threads)
     return this.#spool.fill(format, async (file) => {
       const statement = printStatement(select, format, file)
       await this.#printers.run("heavy", (session) =>

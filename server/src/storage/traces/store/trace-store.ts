@@ -45,8 +45,11 @@ export function kindOf(keys: readonly unknown[]): WorkKind {
 /** One row of a result, by column name. 64-bit integers come as strings, times as `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export type TraceRow = Readonly<Record<string, unknown>>
 
-/** Formats of a printed select. `TSVRaw` writes the texts of one column unchanged, each with a line end. */
-export type PrintFormat = "TSVRaw" | "CSVWithNames" | "Parquet"
+/**
+ * Formats of a printed select. `TSVRaw` writes the texts of one column unchanged, each with a line end; `JSONEachRow` is what
+ * {@link TraceStore.insert} takes.
+ */
+export type PrintFormat = "TSVRaw" | "CSVWithNames" | "Parquet" | "JSONEachRow"
 
 export interface PrintOptions {
   /** Cores at most. Each of them that sorts keeps blocks of all that it has put on the disk: large sorts take one. */
@@ -158,8 +161,10 @@ export const longestPrintSeconds = 1800
 const mebibyte = 1024 ** 2
 
 /** The `settings` clause of a select that is printed. */
-export function withPrintSettings(sql: string, threads: number): string {
+export function withPrintSettings(sql: string, format: PrintFormat, threads: number): string {
   const settings = {
+    // What is no number, or infinite, would else be null.
+    ...(format === "JSONEachRow" ? { output_format_json_quote_denormals: 1 } : {}),
     max_execution_time: longestPrintSeconds,
     max_memory_usage: 2048 * mebibyte,
     // Less is not better: a merge keeps blocks of every part that was put on the disk.
