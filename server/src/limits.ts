@@ -229,7 +229,8 @@ export const limitList = {
   payload_memory_bytes: {
     default: 1024 ** 3,
     unit: "bytes",
-    meaning: "Memory of one of these threads, without the bytes that came and those that are stored.",
+    meaning:
+      "Memory of one of these threads, without the bytes that came and those that are stored. Its buffers may take three times that.",
     answer: "413 `payload_too_large`",
   },
   table_rows: {
