@@ -260,7 +260,7 @@ export const limitList = {
   import_columns: {
     default: 10_000,
     unit: "count",
-    meaning: "Columns of an imported file of CSV or Parquet.",
+    meaning: "Columns of a file of CSV or Parquet that is imported, or that a dataset is exported to.",
     answer: "400 `invalid_request`",
   },
   import_table_rows: {
