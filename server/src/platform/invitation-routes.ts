@@ -26,7 +26,7 @@ import {
 } from "../wire/platform/invitation.ts"
 import { readUser } from "./account-routes.ts"
 import { type AccountDependencies, endOf, toWireKey } from "./api-key-routes.ts"
-import { FailedSignIns } from "./sign-in/failed-sign-ins.ts"
+import { FailedSignIns, mostSignInBytes } from "./sign-in/failed-sign-ins.ts"
 import { makeKey } from "./sign-in/key-format.ts"
 import { managedTeam } from "./visible-team.ts"
 
@@ -131,6 +131,7 @@ export function invitationRoutes({ database, invalidate, limits }: InvitationDep
       method: "POST",
       path: "/v1/sign-up",
       access: "public",
+      maximumBodyBytes: mostSignInBytes,
       summary: "Make a user of one's own from an invitation, in its team and with a key",
       schemas: { body: signUpBody },
       refusals: ["401", "429"],
