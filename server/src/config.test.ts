@@ -9,6 +9,11 @@ test("empty variables and options are as if they were not there", () => {
   expect(config.dataDir).toBe(path.resolve("./data"))
 })
 
+test("the address that Kubernetes gives a service called heddle is no port of the server", () => {
+  expect(readConfig([], { HEDDLE_PORT: "tcp://10.0.0.1:8080" }).port).toBe(8080)
+  expect(() => readConfig(["--port=tcp://10.0.0.1:8080"], {})).toThrow("port must be a whole number from 0 to 65535")
+})
+
 test.each(["", "http", "65536", "-1", "8e3", "0x50"])("port %j is refused by name", (port) => {
   expect(() => readConfig([`--port=${port}`], {})).toThrow(`port must be a whole number from 0 to 65535, not "${port}"`)
 })

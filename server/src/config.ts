@@ -108,7 +108,7 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
   return {
     // An empty variable is one that is not set. An empty host would listen on every network.
     host: values.host || env["HEDDLE_HOST"] || "127.0.0.1",
-    port: parsePort(values.port ?? (env["HEDDLE_PORT"] || "8080")),
+    port: parsePort(values.port ?? portOf(env)),
     dataDir,
     backupDir: path.resolve(values["backup-dir"] || env["HEDDLE_BACKUP_DIR"] || path.join(dataDir, "backups")),
     prefix: parsePrefix(env["HEDDLE_PREFIX"]),
@@ -145,6 +145,11 @@ export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
 
 function entriesOf(text: string | undefined, separator: string | RegExp): string[] {
   return (text ?? "").split(separator).flatMap((entry) => entry.trim() || [])
+}
+
+/** Kubernetes sets HEDDLE_PORT to something like `tcp://10.0.0.1:8080` beside a service that is called heddle: no setting of anybody. */
+function portOf({ HEDDLE_PORT: text = "" }: NodeJS.ProcessEnv): string {
+  return text === "" || text.startsWith("tcp://") ? "8080" : text
 }
 
 function parsePort(text: string): number {

@@ -229,7 +229,8 @@ export const limitList = {
   payload_memory_bytes: {
     default: 1024 ** 3,
     unit: "bytes",
-    meaning: "Memory of one of these threads, without the bytes that came and those that are stored.",
+    meaning:
+      "Memory of one of these threads, without the bytes that came and those that are stored. Its buffers may take three times that.",
     answer: "413 `payload_too_large`",
   },
   table_rows: {
@@ -259,7 +260,7 @@ export const limitList = {
   import_columns: {
     default: 10_000,
     unit: "count",
-    meaning: "Columns of an imported file of CSV or Parquet.",
+    meaning: "Columns of a file of CSV or Parquet that is imported, or that a dataset is exported to.",
     answer: "400 `invalid_request`",
   },
   import_table_rows: {

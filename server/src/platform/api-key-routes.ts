@@ -102,6 +102,10 @@ async function ownerOf(database: CatalogDatabase, principal: Principal, username
     )
   }
   if (account === null) throw new HeddleError("not_found", `no user "${username}"`)
+  if (account.isDisabled) {
+    const message = `"${username}" is disabled or was removed, and a key of theirs would not work; enable the user first`
+    throw new HeddleError("conflict", message)
+  }
   return account
 }
 

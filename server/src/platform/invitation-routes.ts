@@ -26,7 +26,7 @@ import {
 } from "../wire/platform/invitation.ts"
 import { readUser } from "./account-routes.ts"
 import { type AccountDependencies, endOf, toWireKey } from "./api-key-routes.ts"
-import { FailedSignIns } from "./sign-in/failed-sign-ins.ts"
+import { FailedSignIns, mostSignInBytes } from "./sign-in/failed-sign-ins.ts"
 import { makeKey } from "./sign-in/key-format.ts"
 import { managedTeam } from "./visible-team.ts"
 
@@ -131,6 +131,7 @@ export function invitationRoutes({ database, invalidate, limits }: InvitationDep
       method: "POST",
       path: "/v1/sign-up",
       access: "public",
+      maximumBodyBytes: mostSignInBytes,
       summary: "Make a user of one's own from an invitation, in its team and with a key",
       schemas: { body: signUpBody },
       refusals: ["401", "429"],
@@ -141,7 +142,8 @@ export function invitationRoutes({ database, invalidate, limits }: InvitationDep
         const made = await failures.attempt(request.ip, () =>
           audited(database, null, async (transaction, entry) => {
             let id = ""
-            await accept(transaction, entry, body.token, async () => {
+            await accept(transaction, entry, body.token, async ({ makesUsers, team: into }) => {
+              if (!makesUsers) throw new HeddleError("forbidden", noNewUsers(into.name))
               id = await newUser(transaction, entry, username)
               return { userId: id, username }
             })
@@ -163,11 +165,11 @@ async function accept(
   transaction: CatalogDatabase,
   entry: RecordEntry,
   token: string,
-  who: () => Promise<{ userId: string; username: string }>,
+  who: (taken: InvitationRecord) => Promise<{ userId: string; username: string }>,
 ): Promise<InvitationRecord> {
   const taken = await takeInvitation(transaction, hashOfKey(token))
   if (taken === null) throw new HeddleError("invalid_api_key", noInvitation, { param: "token" })
-  const { userId, username } = await who()
+  const { userId, username } = await who(taken)
   const { team: into, role } = taken
   await entry({ type: "invitation.accepted", ...entryOf(taken), details: { role, username } })
   if (await addMember(transaction, userId, into.id, role)) {
@@ -186,6 +188,11 @@ async function newUser(transaction: CatalogDatabase, entry: RecordEntry, usernam
 
 const noInvitation =
   "this invitation was accepted already, has ended, or was never made; ask an administrator of the team for another"
+
+/** Else whoever has one key would have users, each with quotas and turns of its own, as many as they like. */
+const noNewUsers = (entity: string) =>
+  `"${entity}" is the own entity of a user, and who joins it must be a user already: accept the invitation with a key, ` +
+  "or ask an administrator of the server to make you a user"
 
 const entryOf = ({ id, team: { name } }: InvitationRecord) => ({ team: name, resourceId: id })
 

@@ -8,6 +8,7 @@ import { copyFile, link, mkdir, open, readFile, rename, rm, stat } from "node:fs
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../errors.ts"
+import { isMap } from "../json/parsed-json.ts"
 import type { BlobStore } from "./blobs/blob-store.ts"
 import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
 import { findFileAt, type StoredFile } from "./catalog/artifacts/artifact-entries.ts"
@@ -242,6 +243,8 @@ async function adapterFiles(blobs: BlobStore, find: FindFile): Promise<AdapterFi
     files.push([name, file])
   }
   const [[, config], [, weights]] = files as [[string, StoredFile], [string, StoredFile]]
+  // It is read and parsed on the thread that serves everybody.
+  if (config.size_bytes > mostConfigBytes) throw noAdapter(`its adapter_config.json has ${config.size_bytes} bytes`)
   checkConfig(await readFile(blobs.absolutePathOf(config.sha256), "utf8"))
   const tensors = await countTensors(blobs.absolutePathOf(weights.sha256))
   return { files, isInitial: tensors === 0 }
@@ -260,6 +263,8 @@ function checkConfig(text: string): void {
 }
 
 const mostHeaderBytes = 16 * 1024 * 1024
+/** PEFT writes some hundred. */
+const mostConfigBytes = 1024 * 1024
 
 /** The header names every tensor with its place, so a file that is cut off is told by it. */
 async function countTensors(file: string): Promise<number> {
@@ -268,17 +273,27 @@ async function countTensors(file: string): Promise<number> {
   const bytes = length.length < 8 ? 0n : length.readBigUInt64LE()
   if (bytes === 0n || bytes > mostHeaderBytes || Number(bytes) + 8 > size) throw cutOff()
   const header = await buffer(createReadStream(file, { start: 8, end: 7 + Number(bytes) }))
-  let tensors: Record<string, { data_offsets?: [number, number] }>
+  const ends = tensorEnds(header.toString("utf8"))
+  const end = ends.reduce((last, one) => Math.max(last, one), 0)
+  if (8 + Number(bytes) + end !== size) throw cutOff()
+  return ends.length
+}
+
+/** One past the last byte of each tensor. @throws {HeddleError} */
+function tensorEnds(header: string): number[] {
+  let tensors: unknown
   try {
-    tensors = JSON.parse(header.toString("utf8")) as typeof tensors
+    tensors = JSON.parse(header)
   } catch {
     throw cutOff()
   }
-  const ends = Object.entries(tensors).flatMap(([name, tensor]) =>
-    name === "__metadata__" ? [] : [tensor.data_offsets?.[1] ?? Infinity],
-  )
-  if (8 + Number(bytes) + Math.max(0, ...ends) !== size) throw cutOff()
-  return ends.length
+  if (!isMap(tensors)) throw cutOff()
+  return Object.entries(tensors).flatMap(([name, tensor]) => {
+    if (name === "__metadata__") return []
+    const offsets: unknown = isMap(tensor) ? tensor["data_offsets"] : null
+    const end: unknown = Array.isArray(offsets) ? offsets[1] : null
+    return typeof end === "number" ? [end] : [Infinity]
+  })
 }
 
 function cutOff(): HeddleError {

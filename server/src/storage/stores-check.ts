@@ -1,14 +1,13 @@
 /** Asks the stores on other machines whether they answer, for whoever asks this server. */
 import { HeddleError } from "../errors.ts"
-import { outsideOfRequests } from "../work/work-scope.ts"
+import { shared } from "../work/shared-work.ts"
 
 /** Balancers ask every second or so and wait little. */
 const patienceMs = 3_000
 
 /** Callers at the same time share one look. */
 export function storesCheck(pings: readonly (() => Promise<void>)[]): () => Promise<void> {
-  let looking: Promise<void> | null = null
-  return () => (looking ??= outsideOfRequests(() => look(pings)).finally(() => (looking = null)))
+  return shared(() => look(pings))
 }
 
 async function look(pings: readonly (() => Promise<void>)[]): Promise<void> {

@@ -86,6 +86,16 @@ test("what takes too long or too much memory is refused, and the next task finds
   expect((await patient.run(tasks.sumTask, { bytes: Buffer.alloc(9, 1) }, large)).sum).toBe(9)
 })
 
+test("what takes too much memory in buffers is refused, and the next task finds a thread", async () => {
+  const pool = open({ payload_memory_bytes: 64 * 1024 ** 2 })
+  await expect(pool.run(tasks.bufferingTask, {}, large)).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: "the request takes more than 64 MiB of memory to be read. Send it in smaller parts",
+  })
+  expect((await pool.run(tasks.sumTask, { bytes: Buffer.alloc(9, 1) }, large)).sum).toBe(9)
+  await expect(pool.run(tasks.dyingTask, {}, large)).rejects.toThrow("exit")
+})
+
 test("a thread that dies fails its own task only, and another takes its place", async () => {
   const pool = open()
   const dying = pool.run(tasks.dyingTask, {}, large)

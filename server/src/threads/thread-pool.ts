@@ -9,6 +9,7 @@ import { HeddleError } from "../errors.ts"
 import type { Limits } from "../limits.ts"
 import { FairQueue, halfOf } from "../work/fair-queue.ts"
 import { currentScope } from "../work/work-scope.ts"
+import { MemoryWatch } from "./memory-watch.ts"
 import { movableMemory, withBuffers } from "./moved-bytes.ts"
 import type { ThreadReply, ThreadRequest } from "./task-runner.ts"
 import { errorOf } from "./thread-failure.ts"
@@ -25,6 +26,8 @@ export type ThreadLimits = Pick<
 >
 
 const mebibyte = 1024 * 1024
+/** Memory of a thread in buffers, for each byte that its heap may have: a row group of Parquet is read into two copies. */
+const buffersOfHeap = 3
 /** A thread takes some 40 MB; all but one are let go after a while without work. */
 const idleMs = 60_000
 
@@ -37,6 +40,7 @@ export interface RunOptions<L, A> {
 export class ThreadPool {
   readonly #entry: string
   readonly #limits: ThreadLimits
+  readonly #memory: MemoryWatch
   readonly queue: FairQueue
   #pool: Piscina | null = null
 
@@ -44,6 +48,7 @@ export class ThreadPool {
   constructor(entry: URL, limits: ThreadLimits) {
     this.#entry = fileURLToPath(entry)
     this.#limits = limits
+    this.#memory = new MemoryWatch(() => this.#pool?.threads ?? [], buffersOfHeap * this.#heapBytes)
     const { payload_threads: slots } = limits
     this.queue = new FairQueue({
       name: "payload_threads",
@@ -101,11 +106,11 @@ export class ThreadPool {
     try {
       // Piscina takes the type of the list from another overload of `postMessage` than it calls.
       const options = { signal: ended, transferList: movableMemory(request.input) as never }
-      return (await this.#threads().run(request, options)) as ThreadReply
+      return (await this.#memory.during(this.#threads().run(request, options))) as ThreadReply
     } catch (error) {
       signal?.throwIfAborted()
       if (late.aborted) throw tooMuch(`takes more than ${workMs / 1000} s of work`, error)
-      if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error
+      if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY" && !this.#memory.hasEnded()) throw error
       throw tooMuch(`takes more than ${Math.floor(memory / mebibyte)} MiB of memory to be read`, error)
     }
   }
@@ -117,9 +122,13 @@ export class ThreadPool {
       minThreads: 1,
       maxThreads: this.#limits.payload_threads,
       idleTimeout: idleMs,
-      resourceLimits: { maxOldGenerationSizeMb: Math.max(64, this.#limits.payload_memory_bytes / mebibyte) },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapBytes / mebibyte },
     })
     return this.#pool
+  }
+
+  get #heapBytes(): number {
+    return Math.max(64 * mebibyte, this.#limits.payload_memory_bytes)
   }
 }
 

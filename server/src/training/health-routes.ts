@@ -3,9 +3,12 @@ import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { pingCatalog } from "../storage/catalog/open-catalog.ts"
 import { type ComponentCheck, health, type SystemCheck, systemCheck } from "../wire/training/health.ts"
+import { shared } from "../work/shared-work.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 
 export function healthRoutes(dependencies: TrainingDependencies): Route[] {
+  // Anybody may ask, and each look is a question to every engine and store.
+  const check = shared(() => checkSystem(dependencies))
   return [
     route({
       method: "GET",
@@ -30,7 +33,7 @@ export function healthRoutes(dependencies: TrainingDependencies): Route[] {
       response: systemCheck,
       otherAnswers: { 503: { description: "A part fails", schema: systemCheck } },
       handle: async ({ reply, principal }) => {
-        const result = await checkSystem(dependencies)
+        const result = await check()
         const sound = result.database && result.cpu_queue.success && result.gpu_queue.success && result.disk.success
         if (!sound) reply.code(503)
         const isStranger = (principal as Principal | null) === null

@@ -235,6 +235,18 @@ describe("service accounts", () => {
     expect((await publish(program)).status).toBe(401)
     expect((await lead.post(`${team}/service_accounts`, { name: "ci" })).status).toBe(409)
   })
+
+  test("given one that was removed, or a user who is disabled, no key is made, and the refusal says why", async () => {
+    await must(lead.post(`${team}/service_accounts`, { name: "old" }))
+    await must(lead.delete(`${team}/members/old@labs`))
+    expect(await lead.post("/v1/organization/api_keys", { name: "k", username: "old@labs" })).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('"old@labs" is disabled or was removed') } },
+    })
+    await addUser("dora")
+    await must(opened.admin.post("/v1/organization/users/dora", { disabled: true }))
+    expect((await opened.admin.post("/v1/organization/api_keys", { name: "k", username: "dora" })).status).toBe(409)
+  })
 })
 
 describe("invitations", () => {
@@ -276,6 +288,48 @@ describe("invitations", () => {
     )
     expect((await signUp(past.token, "late")).statusCode).toBe(401)
     expect((await lead.get(`${team}/invitations`)).body).toEqual({ object: "list", data: [] })
+  })
+
+  test("given that who invited may not decide about the team any more, it lets nobody in, nor them", async () => {
+    const former = await join("fred", "admin")
+    const tokenOf = async () =>
+      (await must<{ token: string }>(former.post(`${team}/invitations`, { role: "admin" }))).token
+    const tokens = [await tokenOf(), await tokenOf()] as const
+    await must(lead.post(`${team}/members/fred`, { role: "viewer" }))
+    expect((await signUp(tokens[0], "gina")).statusCode).toBe(401)
+    await must(lead.delete(`${team}/members/fred`))
+    const back = await former.post("/v1/organization/invitations/accept", { token: tokens[1] })
+    expect([back.status, (await readObjects(former)).status]).toEqual([401, 403])
+    expect((await lead.get(`${team}/invitations`)).body).toEqual({ object: "list", data: [] })
+  })
+
+  test("given one into a user's own entity, users join it, and only an administrator of the server makes new ones so", async () => {
+    const host = await addUser("hugo")
+    const into = "/v1/organization/teams/hugo/invitations"
+    const { token } = await must<{ token: string }>(host.post(into, { role: "member" }))
+    const refused = await signUp(token, "ivan")
+    expect([refused.statusCode, refused.json()]).toEqual([
+      403,
+      { error: expect.objectContaining({ message: expect.stringContaining('"hugo" is the own entity of a user') }) },
+    ])
+    const guest = await addUser("gwen")
+    expect(await guest.post("/v1/organization/invitations/accept", { token })).toMatchObject({
+      status: 200,
+      body: { name: "hugo", role: "member" },
+    })
+    const byServer = await must<{ token: string }>(opened.admin.post(into, {}))
+    expect((await signUp(byServer.token, "ivan")).statusCode).toBe(200)
+  })
+
+  test("given an end in the moment in which it is made, it is made or refused, and so is a key", async () => {
+    for (let ms = 1; ms <= 8; ms += 1) {
+      const body = { name: "short", expires_at: new Date(Date.now() + ms).toISOString() }
+      const answers = [
+        await lead.post("/v1/organization/api_keys", body),
+        await lead.post(`${team}/invitations`, { ...body, expires_at: new Date(Date.now() + ms).toISOString() }),
+      ]
+      for (const { status } of answers) expect([200, 422]).toContain(status)
+    }
   })
 })
 

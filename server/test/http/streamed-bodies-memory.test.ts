@@ -55,8 +55,13 @@ const parquet = route({
   path: "/parquet",
   handle: async ({ request }) => {
     const { held } = tally
-    const body = { request, threads, held, format: "parquet", mostColumns: 10, partBytes: mebibyte } as const
-    await eachBatch(body, async () => ({ rows: 1, header: null, hasMore: false }))
+    const temporaryPath = () => path.join(folder, String(files++))
+    const reading = { threads, temporaryPath, mostColumns: 10, partBytes: mebibyte }
+    await eachBatch({ ...reading, request, held, format: "parquet" }, async () => ({
+      rows: 1,
+      header: null,
+      hasMore: false,
+    }))
     return {}
   },
 })

@@ -262,6 +262,17 @@ describe("finding", () => {
     // Calls are read up to some eight megabytes for one answer, so there are several pages.
     expect(pages).toBeGreaterThan(1)
   })
+
+  test("law 8: a call of more values than are parsed for a tool ends its page, and is refused with the way out", async () => {
+    const project = opened.acme.newProject()
+    await store(project, 2, (n) => ({ inputs: n === 1 ? { many: Array(300_000).fill(1) } : {} }))
+    const first = await acme.use<Found>("search_calls", { project })
+    expect([idsOf(first), first.next_offset]).toEqual([[uuid(2)], 1])
+    const rest = { project, offset: 1 }
+    expect(await acme.refusal("search_calls", rest)).toContain("search_calls with payloads: false shows what it is")
+    expect(idsOf(await acme.use<Found>("search_calls", { ...rest, payloads: false }))).toEqual([uuid(1)])
+    expect(await acme.refusal("get_call", { project, call_id: uuid(1) })).toContain("is larger than a tool reads")
+  })
 })
 
 describe("labelling", () => {

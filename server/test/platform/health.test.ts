@@ -43,6 +43,18 @@ test("training-api 1.5: system-check is 200 while all parts work, and 503 with t
   })
 })
 
+test("law 8: strangers who ask for a system-check at the same time share one look at the engine", async () => {
+  let looks = 0
+  opened.fake.handlers.status = () => {
+    looks += 1
+    return { running: 0, waiting: 0, training: 0, loading: 0, progress: 0, resident_bytes: 1 }
+  }
+  const answers = await Promise.all(Array.from({ length: 30 }, () => get("/v1/system-check")))
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  // Some of the requests may begin only when the first look has ended.
+  expect(looks).toBeLessThan(15)
+})
+
 test("system-check tells whoever has no key that lives what fails, and not why: reasons name addresses", async () => {
   opened.fake.handlers.status = () => {
     throw new Error("cannot reach the engine at tls://gpu.internal:8090")

@@ -101,6 +101,20 @@ describe("signing in with a key", () => {
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0)
     expect((await attempt("192.0.2.2", opened.acme.key)).statusCode).toBe(200)
   })
+
+  test.each([
+    ["/v1/session", "api_key"],
+    ["/v1/session/token", "token"],
+    ["/v1/sign-up", "token"],
+  ])("law 8: %s takes no larger body of a stranger than a key or a token needs", async (url, name) => {
+    const { statusCode } = await opened.app.server.inject({
+      method: "POST",
+      url,
+      headers: { ...ownPage, "content-type": "application/json" },
+      payload: JSON.stringify({ [name]: "x".repeat(100_000), username: "stranger" }),
+    })
+    expect(statusCode).toBe(413)
+  })
 })
 
 describe("signing in with a link", () => {

@@ -53,6 +53,21 @@ export const hungryTask = plainTask({
   },
 })
 
+/** Fills buffers, which are no part of the heap, 2 GiB in all. */
+export const bufferingTask = plainTask({
+  name: "buffering",
+  ownThreadBytes: 0,
+  work: (): object => {
+    const held: Uint8Array[] = []
+    while (held.length < 128) {
+      const until = performance.now() + 10
+      held.push(new Uint8Array(16 * 1024 ** 2).fill(1))
+      while (performance.now() < until) continue
+    }
+    return { buffers: held.length }
+  },
+})
+
 export const dyingTask = plainTask({
   name: "dying",
   ownThreadBytes: 0,
@@ -61,4 +76,12 @@ export const dyingTask = plainTask({
   },
 })
 
-export const runTask = taskRunner([sumTask, lookupTask, refusingTask, endlessTask, hungryTask, dyingTask])
+export const runTask = taskRunner([
+  sumTask,
+  lookupTask,
+  refusingTask,
+  endlessTask,
+  hungryTask,
+  bufferingTask,
+  dyingTask,
+])

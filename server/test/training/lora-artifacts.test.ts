@@ -55,14 +55,19 @@ const version = (name: string, alias: string, fields = "id versionIndex aliases 
 const aliases = (...names: string[]) => names.map((alias) => ({ alias }))
 
 /** A safetensors file of one tensor of four bytes. */
-function safetensors(content: string): Buffer {
-  const header = Buffer.from(
+const safetensors = (content: string) =>
+  headed(
     JSON.stringify({ "base_model.model.x.lora_A.weight": { dtype: "F32", shape: [1], data_offsets: [0, 4] } }),
+    content,
   )
+
+function headed(header: string, content: string): Buffer {
   const length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(header.length))
-  return Buffer.concat([length, header, Buffer.from(content)])
+  return Buffer.concat([length, Buffer.from(header), Buffer.from(content)])
 }
+
+const manyTensors = Array.from({ length: 200_000 }, (_, n) => `"t${n}":{"data_offsets":[0,9]}`).join()
 
 const adapter = (content: string) => ({
   "adapter_config.json": JSON.stringify({ peft_type: "LORA", r: 8, lora_alpha: 16 }),
@@ -153,6 +158,18 @@ test.each([
     "is not a whole safetensors file",
   ],
   ["of another kind", { ...adapter("abcd"), "adapter_config.json": '{"peft_type": "IA3"}' }, 'its peft_type is "IA3"'],
+  ...["null", '{"t":null}', '{"t":{"data_offsets":"all"}}', `{${manyTensors}}`].map(
+    (header): [string, object, string] => [
+      `whose tensors are ${header.slice(0, 40)}`,
+      { ...adapter("abcd"), "adapter_model.safetensors": headed(header, "abcd") },
+      "is not a whole safetensors file",
+    ],
+  ),
+  [
+    "with megabytes of settings",
+    { ...adapter("abcd"), "adapter_config.json": `{"peft_type": "LORA", "r": 8, "x": "${"x".repeat(2_000_000)}"}` },
+    "its adapter_config.json has 2000038 bytes",
+  ],
 ])("platform-wandb 9.5: an artifact %s is refused under a model's name and leaves nothing", async (_, files, told) => {
   const name = newName()
   const id = await register(name)

@@ -92,3 +92,19 @@ test.each(["jsonl", "csv", "parquet"])("export: a table without rows, and one of
     expect([answer.status, answer.text.length > 0]).toEqual([200, format === "parquet" || rows.length > 0])
   }
 })
+
+test("law 8: export: rows that share no keys are no file of more columns than one may have; as JSON Lines they go", async () => {
+  const project = world.acme.newProject()
+  const keys = (row: number) => Array.from({ length: 100 }, (_, n): [string, number] => [`k${row}-${n}`, n])
+  const rows = Array.from({ length: 101 }, (_, row) => Object.fromEntries(keys(row)))
+  const made = await world.acme.post("/table/create", { table: { project_id: project, rows } })
+  const { digest: table_digest } = made.body as { digest: string }
+  const exported = (format: string) => world.acme.post("/export/dataset", { project_id: project, table_digest, format })
+  for (const format of ["csv", "parquet"]) {
+    expect(await exported(format)).toMatchObject({
+      status: 400,
+      body: { reason: "the rows have more than 10000 columns; export them as JSON Lines" },
+    })
+  }
+  expect((await exported("jsonl")).text.split("\n")).toHaveLength(102)
+})

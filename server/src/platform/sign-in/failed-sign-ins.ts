@@ -1,6 +1,9 @@
 /** How often an address has failed to sign in lately. Kept in memory: each server of several counts for itself. */
 import { HeddleError } from "../../errors.ts"
 
+/** A key or a token, and a name. Whoever sends this need have neither, and the thread that serves everybody parses it. */
+export const mostSignInBytes = 16 * 1024
+
 const windowMs = 60_000
 /** Addresses beyond are forgotten, the oldest first. */
 const mostAddresses = 10_000

@@ -22,7 +22,7 @@ import {
   signInTokenBody,
 } from "../../wire/platform/session.ts"
 import { toWireUser } from "../account-routes.ts"
-import { FailedSignIns } from "./failed-sign-ins.ts"
+import { FailedSignIns, mostSignInBytes } from "./failed-sign-ins.ts"
 import { toWireProject } from "../project-list-routes.ts"
 import type { Sessions, SignedIn, SignInRequest } from "./sessions.ts"
 
@@ -82,6 +82,7 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     route({
       ...shared,
       access: "public",
+      maximumBodyBytes: mostSignInBytes,
       method: "POST",
       path: "/v1/session",
       summary: "Sign a browser in with an API key; the answer sets its cookie",
@@ -94,6 +95,7 @@ export function sessionRoutes({ database, sessions, cookie, limits }: SessionDep
     route({
       ...shared,
       access: "public",
+      maximumBodyBytes: mostSignInBytes,
       method: "POST",
       path: "/v1/session/token",
       summary: "Sign a browser in with the token of a sign-in link, which is good for one time",

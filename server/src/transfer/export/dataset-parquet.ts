@@ -1,29 +1,35 @@
 /** Datasets as Parquet: texts, numbers and booleans as such, anything else as JSON. */
 import type { SchemaElement } from "hyparquet"
 import { fileWriter, ParquetWriter } from "hyparquet-writer"
-import { mkdtemp, open, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
+import { open, rm } from "node:fs/promises"
 import type { Readable } from "node:stream"
 import { zstdCompressSync } from "node:zlib"
+import { HeddleError } from "../../errors.ts"
 import { stringOf } from "../../json/json-cursor.ts"
 import { membersOf } from "../../json/json-members.ts"
 import type { DatasetColumns, DatasetKind } from "./dataset-columns.ts"
+import { rowSlices } from "./row-slices.ts"
 
+/** Of a group of rows. It is encoded and compressed at once, on the thread that serves everybody. */
 const groupRows = 8192
+const groupCharacters = 2 * 1024 ** 2
+const groupCells = 1024 ** 2
+/** Even of so many columns that this is more cells: each column costs as much again in every group. */
+const fewestGroupRows = 2048
+/** The list at the end of a file names each column of each group. */
+const mostListed = 200_000
 
-/** Written into the system's temporary folder first: its list of what is where stands at its end. */
+/** Written into `file` first: its list of what is where stands at its end. What reads it goes on when its name is gone. */
 export async function datasetParquet(
   columns: DatasetColumns,
   batches: AsyncIterable<readonly string[]>,
+  file: string,
 ): Promise<Readable> {
-  const folder = await mkdtemp(path.join(tmpdir(), "heddle-export-"))
   try {
-    const name = path.join(folder, "dataset.parquet")
-    await write(name, columns, batches)
-    return (await open(name)).createReadStream()
+    await write(file, columns, batches)
+    return (await open(file)).createReadStream()
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(file, { force: true })
   }
 }
 
@@ -35,15 +41,24 @@ async function write(name: string, columns: DatasetColumns, batches: AsyncIterab
     compressors: { ZSTD: zstdCompressSync },
     createdBy: "heddle",
   })
-  for await (const rows of batches) {
-    for (let from = 0; from < rows.length; from += groupRows) {
-      await writer.write({
-        columnData: columnData(columns, rows.slice(from, from + groupRows)),
-        rowGroupSize: groupRows,
-      })
-    }
+  let listed = 0
+  let group = new CellGroup(columns)
+  for await (const rows of rowSlices(batches, columns.size)) {
+    group.add(rows)
+    if (!group.isFull) continue
+    if ((listed += columns.size) > mostListed) throw tooWide(columns.size)
+    await writer.write({ columnData: group.columnData(), rowGroupSize: group.rows })
+    group = new CellGroup(columns)
   }
+  if (group.rows > 0) await writer.write({ columnData: group.columnData(), rowGroupSize: group.rows })
   await writer.finish()
+}
+
+function tooWide(columns: number): HeddleError {
+  return new HeddleError(
+    "invalid_request",
+    `the rows are too many for a Parquet file of ${columns} columns; export them as CSV or JSON Lines`,
+  )
 }
 
 function schemaOf(columns: DatasetColumns): SchemaElement[] {
@@ -74,13 +89,34 @@ const cells: Readonly<Record<DatasetKind, (json: string) => unknown>> = {
   json: (json) => encoder.encode(json),
 }
 
-function columnData(columns: DatasetColumns, rows: readonly string[]) {
-  const members = rows.map((row) => new Map(membersOf(row)))
-  return Array.from(columns, ([name, kind]) => ({
-    name,
-    data: members.map((row) => {
-      const json = row.get(name)
-      return json === undefined ? null : cells[kind](json)
-    }),
-  }))
+/** Rows that are encoded and compressed together. */
+class CellGroup {
+  readonly #columns: { name: string; kind: DatasetKind; data: unknown[] }[]
+  #characters = 0
+  rows = 0
+
+  constructor(columns: DatasetColumns) {
+    this.#columns = Array.from(columns, ([name, kind]) => ({ name, kind, data: [] }))
+  }
+
+  get isFull(): boolean {
+    const mostRows = Math.min(groupRows, Math.max(fewestGroupRows, groupCells / this.#columns.length))
+    return this.rows >= mostRows || this.#characters >= groupCharacters
+  }
+
+  add(rows: readonly string[]): void {
+    for (const row of rows) {
+      const members = new Map(membersOf(row))
+      for (const { name, kind, data } of this.#columns) {
+        const json = members.get(name)
+        data.push(json === undefined ? null : cells[kind](json))
+      }
+      this.#characters += row.length
+    }
+    this.rows += rows.length
+  }
+
+  columnData(): { name: string; data: unknown[] }[] {
+    return this.#columns.map(({ name, data }) => ({ name, data }))
+  }
 }

@@ -13,18 +13,19 @@ import { tableTexts } from "../../objects/tables/table-read.ts"
 import { csvLine, jsonCell } from "./dataset-cells.ts"
 import { type DatasetColumns, datasetColumns } from "./dataset-columns.ts"
 import { datasetParquet } from "./dataset-parquet.ts"
+import { rowSlices } from "./row-slices.ts"
 
 export async function exportDataset(
-  { database, traces }: CallDependencies,
+  { database, traces, blobs, limits }: CallDependencies,
   project: ProjectAccess,
   body: ExportDatasetBody,
 ): Promise<Readable> {
   const digest = body.table_digest ?? (await tableOf(database, project, body))
   const rows = () => tableTexts(traces, project, digest)
   if (body.format === "jsonl") return readable(lines(await rows()))
-  const columns = await datasetColumns(await rows())
-  if (body.format === "parquet") return datasetParquet(columns, await rows())
-  return readable(csv(columns, await rows(), body.spreadsheet_safe === true))
+  const columns = await datasetColumns(rowSlices(await rows()), limits.import_columns)
+  if (body.format === "parquet") return datasetParquet(columns, await rows(), blobs.temporaryPath())
+  return readable(csv(columns, rowSlices(await rows(), columns.size), body.spreadsheet_safe === true))
 }
 
 function readable(pieces: AsyncGenerator<string>): Readable {

@@ -3,6 +3,7 @@ import { objectText } from "../../json/json-members.ts"
 import type { ColumnKind, Columns } from "../../storage/traces/transfer/printed-columns.ts"
 import type { CellReader } from "./csv-rows.ts"
 import { RowError } from "./imported-row.ts"
+import { DecimalText } from "./parquet-decimals.ts"
 import { JsonText, type ValueReader } from "./parquet-rows.ts"
 
 /** Columns that are not `columns` are left alone: files carry more than we know. */
@@ -20,8 +21,10 @@ export function parquetCells(columns: Columns): ValueReader {
     if (value instanceof JsonText) return value.text
     if (typeof value === "string") return fromText(name, kind, value)
     // A column of ids may well hold numbers.
+    if (kind !== "text" && kind !== "clearable") return valueText(value)
+    if (value instanceof DecimalText) return JSON.stringify(value.text)
     const isScalar = typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
-    return isScalar && (kind === "text" || kind === "clearable") ? JSON.stringify(String(value)) : valueText(value)
+    return isScalar ? JSON.stringify(String(value)) : valueText(value)
   }
 }
 
@@ -34,7 +37,7 @@ function fromText(name: string, kind: ColumnKind, value: string): string {
 
 /** A value of a Parquet file as JSON: 64-bit integers in digits, times in ISO, bytes in base64. @throws {RowError} */
 export function valueText(value: unknown): string {
-  if (value instanceof JsonText) return value.text
+  if (value instanceof JsonText || value instanceof DecimalText) return value.text
   if (typeof value === "bigint") return String(value)
   if (typeof value === "number" && !Number.isFinite(value)) return "null"
   if (value instanceof Date) return JSON.stringify(isoText(value))

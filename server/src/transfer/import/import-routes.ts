@@ -28,8 +28,9 @@ const shared = {
 } as const
 
 export function importRoutes(dependencies: CallDependencies): Route[] {
-  const { threads } = dependencies
-  const { import_columns: mostColumns } = dependencies.limits
+  const { threads, blobs, limits } = dependencies
+  const temporaryPath = () => blobs.temporaryPath()
+  const reading = { threads, temporaryPath, mostColumns: limits.import_columns, partBytes }
   return [
     route({
       ...shared,
@@ -38,7 +39,7 @@ export function importRoutes(dependencies: CallDependencies): Route[] {
       summary: "Store the calls of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, threads, held, format: query.format, mostColumns, partBytes }
+        const body = { ...reading, request, held, format: query.format }
         return (await importCalls(dependencies, target, body)).answer()
       },
     }),
@@ -49,7 +50,7 @@ export function importRoutes(dependencies: CallDependencies): Route[] {
       summary: "Store the feedback of a file of JSON Lines, CSV or Parquet",
       handle: async ({ query, principal, request, held }) => {
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, threads, held, format: query.format, mostColumns, partBytes: feedbackPartBytes }
+        const body = { ...reading, request, held, format: query.format, partBytes: feedbackPartBytes }
         return (await importFeedback(dependencies, principal, target, body)).answer()
       },
     }),
@@ -63,7 +64,7 @@ export function importRoutes(dependencies: CallDependencies): Route[] {
       handle: async ({ query, principal, request, held }) => {
         checkObjectId(datasetIdOf(query.name))
         const target = await targetOf(dependencies, principal, query)
-        const body = { request, threads, held, format: query.format, mostColumns, partBytes }
+        const body = { ...reading, request, held, format: query.format }
         return importDataset(dependencies, principal, target, query, body)
       },
     }),

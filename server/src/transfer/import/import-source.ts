@@ -1,9 +1,7 @@
 /** The body of an import, in the parts that tasks read. */
 import type { FastifyRequest } from "fastify"
 import { createWriteStream } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
+import { rm } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import { bodyStream } from "../../http/bodies/body-stream.ts"
@@ -23,6 +21,8 @@ export interface ImportedBody {
   held: HeldBody
   format: ExportFormatName
   mostColumns: number
+  /** A fresh name for a file, in a folder that a start empties. */
+  temporaryPath: () => string
   /** Smallest part: larger parts make an import faster, and the work on one part longer. */
   partBytes: number
 }
@@ -58,13 +58,12 @@ function linesIn(bytes: Buffer): number {
 /** Parquet has at its end what says where everything is: hence the file. */
 async function readFile(
   bytes: AsyncGenerator<Buffer>,
-  { threads, held, format, mostColumns }: ImportedBody,
+  { threads, held, format, mostColumns, temporaryPath }: ImportedBody,
   read: (batch: RowBatch) => Promise<BatchEnd>,
 ): Promise<void> {
-  const folder = await mkdtemp(path.join(tmpdir(), "heddle-import-"))
+  const file = temporaryPath()
   try {
-    const file = path.join(folder, "file.parquet")
-    await pipeline(bytes, createWriteStream(file))
+    await pipeline(bytes, createWriteStream(file, { flags: "wx", mode: 0o600 }))
     const size = await threads.run(parquetSizeTask, { file, mostColumns }, { bytes: Infinity, answer: noLookups })
     await held.atLeast(size.bytes)
     const batch: RowBatch = { format, firstRow: 1, bytes: nothing, header: null, linesBefore: 0, file, mostColumns }
@@ -74,6 +73,6 @@ async function readFile(
       hasMore = end.hasMore
     }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await rm(file, { force: true })
   }
 }

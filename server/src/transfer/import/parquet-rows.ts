@@ -1,27 +1,22 @@
 /**
  * Rows of a Parquet file, which is read from its end, so that it lies in a folder. What a hostile file may make of memory
- * is bounded by what its footer and its pages declare, which the reader holds it to, and by what its thread may take.
+ * is bounded by what it declares, which is held to bounds (`parquet-file.ts`), and by what its thread may take.
  */
 import {
   type Compressors,
   type FileMetaData,
-  parquetMetadataAsync,
   parquetReadObjects,
   snappyUncompress,
   type ParquetParsers,
 } from "hyparquet"
-import { asyncBufferFromFile } from "hyparquet/src/node.js"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
-import { HeddleError } from "../../errors.ts"
 import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
 import { type RowOrError, rowText, RowError } from "./imported-row.ts"
+import { type DecimalTexts, decimalTexts } from "./parquet-decimals.ts"
+import { largestStretchBytes, openParquet, rowsOf, stretchEnd, unreadable } from "./parquet-file.ts"
 
-/** Bytes of a row group, decoded, and of one page; writers make 1 MiB pages in groups of 64 MiB or so. */
-const mostGroupBytes = 1024 ** 3
+/** Of one page; writers make pages of 1 MiB. */
 const mostPageBytes = 128 * 1024 ** 2
-const mostGroupRows = 1_048_576
-/** Rows that are the same throughout take few bytes, but not none. */
-const mostRowsOfByte = 1000
 /** Decoded at once. */
 const rowsAtOnce = 8192
 
@@ -50,37 +45,35 @@ export async function parquetRows(
   { from, most, mostColumns }: { from: number; most: number; mostColumns: number },
   readValue: ValueReader,
 ): Promise<ParquetRows> {
-  const { file, metadata } = await openFile(name, mostColumns)
-  // The reader knows JSON by the older of its two names only.
-  for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
+  const { file, metadata } = await openParquet(name, mostColumns, parsers)
+  const decimals = typed(metadata)
   const total = rowsOf(metadata)
-  const rowEnd = Math.min(total, from + Math.min(most, rowsAtOnce))
+  const rowEnd = stretchEnd(metadata, from, Math.min(most, rowsAtOnce))
   if (from >= rowEnd) return { rows: [], hasMore: false }
   const rows = await parquetReadObjects({ file, metadata, rowStart: from, rowEnd, compressors, parsers }).catch(
     unreadable,
   )
-  return { rows: rows.map((row, index) => readRow(from + index + 1, row, readValue)), hasMore: rowEnd < total }
+  const read: ValueReader = (column, value) => readValue(column, decimals(column, value))
+  return { rows: rows.map((row, index) => readRow(from + index + 1, row, read)), hasMore: rowEnd < total }
+}
+
+/** Has the reader know JSON by the newer of its two names too, and leave decimals as they are stored. */
+function typed(metadata: FileMetaData): DecimalTexts {
+  for (const element of metadata.schema) if (element.logical_type?.type === "JSON") element.converted_type = "JSON"
+  try {
+    return decimalTexts(metadata)
+  } catch (error) {
+    return unreadable(error)
+  }
 }
 
 /**
- * What the largest group of rows takes, decoded: a reader holds the pages of one at a time.
+ * What the rows that are read together take, decoded: a reader holds the pages of those at a time.
  * @throws {HeddleError} as {@link parquetRows}.
  */
-export async function largestGroupBytes(name: string, mostColumns: number): Promise<number> {
-  const { metadata } = await openFile(name, mostColumns)
-  return metadata.row_groups.reduce((most, { total_byte_size }) => Math.max(most, Number(total_byte_size)), 0)
-}
-
-async function openFile(name: string, mostColumns: number) {
-  const file = await asyncBufferFromFile(name)
-  const metadata = await parquetMetadataAsync(file, { parsers, initialFetchSize: 65_536 }).catch(unreadable)
-  checkSize(metadata, file.byteLength)
-  if (metadata.schema.length > mostColumns) throw tooManyColumns(mostColumns)
-  return { file, metadata }
-}
-
-function tooManyColumns(most: number): HeddleError {
-  return new HeddleError("invalid_request", `the Parquet file has more than ${most} columns`)
+export async function largestReadBytes(name: string, mostColumns: number): Promise<number> {
+  const { metadata } = await openParquet(name, mostColumns, parsers)
+  return largestStretchBytes(metadata)
 }
 
 function readRow(number: number, row: Record<string, unknown>, readValue: ValueReader): RowOrError {
@@ -92,25 +85,6 @@ function readRow(number: number, row: Record<string, unknown>, readValue: ValueR
   } catch (error) {
     if (error instanceof RowError) return { number, error }
     throw error
-  }
-}
-
-const rowsOf = ({ row_groups }: FileMetaData) => row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0)
-
-function checkSize(metadata: FileMetaData, bytes: number): void {
-  const { row_groups } = metadata
-  if (rowsOf(metadata) > bytes * mostRowsOfByte) {
-    throw new HeddleError(
-      "payload_too_large",
-      `the Parquet file of ${bytes} bytes says that it has ${rowsOf(metadata)} rows`,
-    )
-  }
-  for (const [index, { num_rows, total_byte_size }] of row_groups.entries()) {
-    if (num_rows <= mostGroupRows && total_byte_size <= mostGroupBytes) continue
-    throw new HeddleError(
-      "payload_too_large",
-      `row group ${index} of the Parquet file has ${num_rows} rows and ${total_byte_size} bytes; write groups of at most ${mostGroupRows} rows and ${mostGroupBytes} bytes`,
-    )
   }
 }
 
@@ -143,12 +117,4 @@ const compressors: Compressors = {
   GZIP: bounded((bytes, maxOutputLength) => gunzipSync(bytes, { maxOutputLength })),
   ZSTD: bounded((bytes, maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })),
   BROTLI: bounded((bytes, maxOutputLength) => brotliDecompressSync(bytes, { maxOutputLength })),
-}
-
-/** Whatever the reader stumbles over is in the file. */
-function unreadable(error: unknown): never {
-  const { message } = error as Error
-  throw new HeddleError("invalid_request", `the body is not a Parquet file that can be read: ${message}`, {
-    cause: error,
-  })
 }

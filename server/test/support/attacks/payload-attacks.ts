@@ -1,6 +1,6 @@
-/** H3 and H7: bodies, valid or nearly so, that take long to process. */
+/** H3 and H7: bodies, valid or nearly so, that take long to process, and what was stored and takes long to give out. */
 import { type Attack, type AttackRequest, type BySize, type Ground, json, times } from "./attack.ts"
-import { askServer } from "./teams.ts"
+import { askServer, postWell } from "./teams.ts"
 
 /** An attack that publishes a schema, which may be refused, and validates values with it. */
 function schema(name: string, does: string, fieldSchema: object, value: unknown, answers: readonly number[]): Attack {
@@ -189,4 +189,48 @@ const largeBodies: readonly LargeBody[] = [
   },
 ]
 
-export const payloadAttacks: readonly Attack[] = [...schemas, ...largeBodies.map(largeBody)]
+const sparseKeys: BySize = { full: 9_000, small: 1_000 }
+const sparseRows: BySize = { full: 40_000, small: 16_000 }
+
+const stored: readonly Attack[] = [
+  {
+    name: "H7-sparse",
+    does: "exports of a dataset whose rows share few keys",
+    answers: [200],
+    lasts: "a while",
+    requests: async ({ url, attacker: { project, key } }, size) => {
+      const rows = times(sparseRows[size], (n) => ({ [`key ${n % sparseKeys[size]}`]: n }))
+      const table = { project_id: project, rows }
+      const { digest } = await postWell<{ digest: string }>(url, key, "/table/create", { table })
+      const body = json({ project_id: project, table_digest: digest, format: "parquet" })
+      return times(2, () => ({ path: "/export/dataset", body }))
+    },
+  },
+  {
+    name: "H7-tool",
+    does: "a tool's reads of a call of very many values",
+    answers: [200],
+    lasts: "shortly",
+    requests: async ({ url, attacker: { project, key } }, size) => {
+      const call_id = "00000000-0000-4000-8000-000000000007"
+      const when = { started_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:01Z" }
+      const call = {
+        project_id: project,
+        id: call_id,
+        trace_id: call_id,
+        op_name: "op",
+        ...when,
+        attributes: {},
+        summary: {},
+      }
+      const inputs = { many: times(1_900_000, () => ({})) }
+      await postWell(url, key, `/v2/${project}/calls/complete`, { batch: [{ ...call, inputs, output: null }] })
+      const asked = { name: "get_call", arguments: { project, call_id } }
+      const body = json({ jsonrpc: "2.0", id: 1, method: "tools/call", params: asked })
+      const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25" }
+      return times(size === "full" ? 16 : 2, () => ({ path: "/mcp", body, headers }))
+    },
+  },
+]
+
+export const payloadAttacks: readonly Attack[] = [...schemas, ...largeBodies.map(largeBody), ...stored]

@@ -34,7 +34,7 @@ export function hashOfKey(key: string): string {
   return createHash("sha256").update(key).digest("hex")
 }
 
-/** Stores the key; one that is known lives again, under this name and owner. Repeatable. */
+/** Stores the key, which may end at once; one that is known lives again, under this name and owner. Repeatable. */
 export async function storeApiKey(database: CatalogDatabase, key: NewApiKey): Promise<ApiKeyRecord> {
   const { id } = await database
     .insertInto("api_keys")
@@ -57,7 +57,7 @@ export async function storeApiKey(database: CatalogDatabase, key: NewApiKey): Pr
     )
     .returning("id")
     .executeTakeFirstOrThrow()
-  return toRecord(await liveKeys(database).where("api_keys.id", "=", id).executeTakeFirstOrThrow())
+  return toRecord(await allKeys(database).where("api_keys.id", "=", id).executeTakeFirstOrThrow())
 }
 
 export interface ReplacedKeys {
@@ -153,6 +153,13 @@ export async function hasAdminKey(database: CatalogDatabase): Promise<boolean> {
 
 /** Not revoked, not at their end, of users who are not disabled. */
 export function liveKeys(database: CatalogDatabase) {
+  return allKeys(database)
+    .where("api_keys.revoked_at", "is", null)
+    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", sql<Date>`now()`)]))
+    .where("users.disabled_at", "is", null)
+}
+
+function allKeys(database: CatalogDatabase) {
   return database
     .selectFrom("api_keys")
     .innerJoin("users", "users.id", "api_keys.user_id")
@@ -167,9 +174,6 @@ export function liveKeys(database: CatalogDatabase) {
       "api_keys.last_used_at",
       "api_keys.scope",
     ])
-    .where("api_keys.revoked_at", "is", null)
-    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", sql<Date>`now()`)]))
-    .where("users.disabled_at", "is", null)
 }
 
 interface KeyRow {

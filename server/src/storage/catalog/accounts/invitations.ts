@@ -1,4 +1,5 @@
 /** Invitations into teams; the token of each is good for one person. */
+import { sql } from "kysely"
 import type { MemberRole } from "../../../wire/platform/access.ts"
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
@@ -8,6 +9,8 @@ export interface InvitationRecord {
   team: { id: string; name: string }
   role: MemberRole
   invitedBy: string
+  /** Whether somebody who has no user may make one with it. Into a user's own entity only an administrator of the server lets new users. */
+  makesUsers: boolean
   createdAt: Date
   expiresAt: Date
 }
@@ -27,7 +30,7 @@ export async function createInvitation(database: CatalogDatabase, made: NewInvit
     .values({ sha256, entity_id, role, invited_by, expires_at })
     .returning("id")
     .executeTakeFirstOrThrow()
-  return toRecord(await openInvitations(database).where("invitations.id", "=", id).executeTakeFirstOrThrow())
+  return toRecord(await allInvitations(database).where("invitations.id", "=", id).executeTakeFirstOrThrow())
 }
 
 /** Those of a team that may still be accepted, the newest first. */
@@ -80,28 +83,58 @@ interface InvitationRow {
   team: string
   role: MemberRole
   username: string
+  makes_users: boolean
   created_at: Date
   expires_at: Date
 }
 
+/**
+ * Not accepted and not ended, of somebody who may still decide about the team: who was put out of it lets nobody in, and does not
+ * come back by an invitation of their own.
+ */
 function openInvitations(database: CatalogDatabase) {
+  return allInvitations(database)
+    .where("invitations.accepted_at", "is", null)
+    .where("invitations.revoked_at", "is", null)
+    .where("invitations.expires_at", ">", new Date())
+    .where("users.disabled_at", "is", null)
+    .where((eb) =>
+      eb.or([
+        eb("users.is_admin", "=", true),
+        eb.exists(
+          eb
+            .selectFrom("memberships")
+            .select("memberships.user_id")
+            .whereRef("memberships.user_id", "=", "invitations.invited_by")
+            .whereRef("memberships.entity_id", "=", "invitations.entity_id")
+            .where("memberships.role", "=", "admin"),
+        ),
+      ]),
+    )
+}
+
+function allInvitations(database: CatalogDatabase) {
   return database
     .selectFrom("invitations")
     .innerJoin("entities", "entities.id", "invitations.entity_id")
     .innerJoin("users", "users.id", "invitations.invited_by")
     .select(["invitations.id", "invitations.entity_id", "entities.name as team", "invitations.role"])
     .select(["users.username", "invitations.created_at", "invitations.expires_at"])
-    .where("invitations.accepted_at", "is", null)
-    .where("invitations.revoked_at", "is", null)
-    .where("invitations.expires_at", ">", new Date())
+    .select(
+      sql<boolean>`users.is_admin or not exists (select 1 from users own where own.username = entities.name)`.as(
+        "makes_users",
+      ),
+    )
 }
 
-function toRecord({ id, entity_id, team, role, username, created_at, expires_at }: InvitationRow): InvitationRecord {
+function toRecord(row: InvitationRow): InvitationRecord {
+  const { id, entity_id, team, role, username, makes_users, created_at, expires_at } = row
   return {
     id,
     team: { id: entity_id, name: team },
     role,
     invitedBy: username,
+    makesUsers: makes_users,
     createdAt: created_at,
     expiresAt: expires_at,
   }
