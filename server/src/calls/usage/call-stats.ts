@@ -4,7 +4,7 @@ import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
 import { checkPercentiles, type MetricRequest, metricValues } from "../../storage/traces/metric-columns.ts"
-import { bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
+import { bucketCount, bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
 import type { UsageRollup } from "../../wire/calls/usage.ts"
 import {
@@ -17,7 +17,7 @@ import {
 import type { CallDependencies } from "../dependencies.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 import { ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
 
@@ -71,12 +71,17 @@ function requests<Metric extends string>(requested: readonly MetricBody<Metric>[
   }))
 }
 
+function columnCount(metrics: readonly MetricRequest[]): number {
+  return metrics.reduce((sum, { aggregations, percentiles }) => sum + aggregations.length + percentiles.length, 0)
+}
+
 async function callBuckets(
   { traces }: CallDependencies,
   selection: CallsSelection,
   buckets: TimeBuckets,
   metrics: Parameters<typeof readCallStats>[3],
 ): Promise<MetricBucket[]> {
+  checkAnswerSize(bucketCount(buckets), columnCount(metrics))
   const { rows, columns } = await readCallStats(traces, selection, buckets, metrics)
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   return bucketStarts(buckets).map((start) => {
@@ -94,7 +99,10 @@ async function usageBuckets(
   buckets: TimeBuckets,
   requested: UsageRequest,
 ): Promise<MetricBucket[]> {
+  const columns = requested.costs.length + columnCount(requested.tokens)
+  checkAnswerSize(bucketCount(buckets), columns)
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
+  checkAnswerSize(bucketCount(buckets), columns, tallies.size)
   const models = [...tallies.keys()].toSorted()
   const empty = new UsageTally()
   return bucketStarts(buckets).flatMap((bucket) =>
