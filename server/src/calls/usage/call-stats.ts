@@ -104,7 +104,7 @@ async function usageBuckets(
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
   checkAnswerSize(bucketCount(buckets), columns, tallies.size)
   const models = [...tallies.keys()].toSorted()
-  const empty = new UsageTally()
+  const empty = new UsageTally(requested.tokens)
   return bucketStarts(buckets).flatMap((bucket) =>
     models.map((model) => {
       const tally = tallies.get(model)?.get(bucket) ?? empty
@@ -112,7 +112,7 @@ async function usageBuckets(
       return {
         timestamp: bucketTime(bucket),
         model,
-        ...tally.values(requested.tokens),
+        ...tally.values(),
         ...(Object.fromEntries(costs) as Record<string, number>),
         count: tally.calls,
       }
@@ -126,7 +126,7 @@ async function tallyUsage(
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  { costs, rollup }: UsageRequest,
+  { tokens, costs, rollup }: UsageRequest,
 ): Promise<Map<string, Map<number, UsageTally>>> {
   const tallies = new Map<string, Map<number, UsageTally>>()
   for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
@@ -138,7 +138,7 @@ async function tallyUsage(
       for (const [model, usage] of counted.get(id) ?? []) {
         const ofModel = tallies.get(model) ?? new Map<number, UsageTally>()
         tallies.set(model, ofModel)
-        const tally = ofModel.get(bucket) ?? new UsageTally()
+        const tally = ofModel.get(bucket) ?? new UsageTally(tokens)
         ofModel.set(bucket, tally)
         tally.add(usage, prices?.find(model, started_at) ?? null)
       }
