@@ -62,6 +62,7 @@ describe("calls 3.11: /calls/facets", () => {
 
   test("counts times by the hour, the latest first", async () => {
     expect(await shown({ facets: ["started_at"] })).toEqual(["2026-01-02T05:00:00Z×1 2026-01-02T03:00:00Z×3"])
+    expect(await shown({ facets: ["ended_at"] })).toEqual(["2026-01-02T06:00:00Z×3 null×1"])
   })
 
   test("counts what filter and query leave, numbers as they are compared", async () => {
