@@ -73,6 +73,26 @@ describe.each(["/agents/otel/v1/traces", "/otel/v1/traces", "/v1/traces"])("span
     const left = ["a1", "b1", "c1", "d1", "f3"].map(spanId)
     expect((await agentSpans(project)).map(({ span_id }) => span_id)).toEqual(left)
   })
+
+  test("calls 2.3: a span that is sent again after its call was deleted is shown nowhere", async () => {
+    const [project, other] = [opened.acme.newProject(), opened.acme.newProject()]
+    const send = async (count: number) => {
+      for (const name of [project, other]) await sendSpansTo(path, opened.acme, name, ...world.slice(0, count))
+    }
+    await send(2)
+    await ask("/calls/delete", { project_id: project, call_ids: [spanId("a1")] })
+    await send(3)
+    const shown = async (name: string) => {
+      const [stored, spans] = await Promise.all([calls(name), agentSpans(name)])
+      return [stored.map(({ id }) => id), spans.map(({ span_id }) => span_id)]
+    }
+    // The second is below the first, and was deleted with it; the third is new.
+    const all = ["a1", "b1", "c1"].map(spanId)
+    expect([await shown(project), await shown(other)]).toEqual([
+      [[spanId("c1")], [spanId("c1")]],
+      [all, all],
+    ])
+  })
 })
 
 describe("a span belongs to an agent", () => {

@@ -149,6 +149,15 @@ describe("calls 10: attributes become columns", () => {
     expect((await query("9007199254740992")).body).toMatchObject({ total_count: 0 })
   })
 
+  test("a count below 0, by which some say that they do not know, is none", async () => {
+    const counts = { "gen_ai.usage.input_tokens": -1n, "gen_ai.usage.output_tokens": 3n }
+    expect(await stored({ ...counts, "gen_ai.request.max_tokens": -1n })).toMatchObject({
+      input_tokens: 0,
+      output_tokens: 3,
+      request_max_tokens: -1,
+    })
+  })
+
   test("other attributes by type; names of prototypes are names", async () => {
     const span = await stored({
       text: "a",

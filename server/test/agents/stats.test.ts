@@ -205,6 +205,23 @@ describe("calls 10: statistics that mean nothing", () => {
     measure: { alias: "n", aggregation: "count" },
   }
   const filter = { measure: { alias: "n", aggregation: "count" }, min: 1 }
+  test("law 8: an answer of more values than memory has room for is refused", async () => {
+    const percentiles = Array.from({ length: 100 }, (_, percent) => percent)
+    const metrics = [{ ...took, percentiles }]
+    const hours = { start: "2026-03-01T10:00:00Z", end: "2026-03-01T12:00:00Z", metrics }
+    expect(await ask({ ...hours, granularity: 1 })).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("7200 buckets with 100 values each") as string },
+    })
+    expect((await ask({ ...hours, granularity: 60 })).status).toBe(200)
+    const wide = Array.from({ length: 11 }, (_, index) => ({ ...took, alias: `took_${index}`, percentiles }))
+    const inOne = { metrics: wide, bucket_by: { type: "number", value: took.value, bins: 1 } }
+    expect(await ask(inOne)).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("1100 values") as string },
+    })
+  })
+
   test.each<[object, number]>([
     [{}, 422],
     [{ metrics: [input], end: "2026-04-02T00:00:00Z" }, 422],

@@ -62,6 +62,16 @@ describe("calls 3.11: /calls/facets", () => {
 
   test("counts times by the hour, the latest first", async () => {
     expect(await shown({ facets: ["started_at"] })).toEqual(["2026-01-02T05:00:00Z×1 2026-01-02T03:00:00Z×3"])
+    expect(await shown({ facets: ["ended_at"] })).toEqual(["2026-01-02T06:00:00Z×3 null×1"])
+  })
+
+  test("counts times of every year that calls may have", async () => {
+    const times = ["1900-01-01 00:59:00", "1969-12-31 23:59:59", "2106-02-07 07:00:00", "2299-12-31 23:30:00"]
+    const far = await projectWith(
+      times.map((started_at, index) => call(`far-${index}`, { started_at, ended_at: null })),
+    )
+    const hours = ["2299-12-31T23", "2106-02-07T07", "1969-12-31T23", "1900-01-01T00"]
+    expect(await shown({ facets: ["started_at"] }, far)).toEqual([hours.map((hour) => `${hour}:00:00Z×1`).join(" ")])
   })
 
   test("counts what filter and query leave, numbers as they are compared", async () => {

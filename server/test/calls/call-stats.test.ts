@@ -316,6 +316,33 @@ describe("calls 4.2: statistics", () => {
     expect(Object.keys(answer.body as object)).toEqual(status === 422 ? ["detail"] : ["reason", "error_type"])
   })
 
+  test("law 8: an answer of more values than memory has room for is refused, with the way out", async () => {
+    const percentiles = Array.from({ length: 100 }, (_, percent) => percent)
+    const metric = { metric: "latency_ms", aggregations: [], percentiles }
+    const twoHours = { granularity: 1, end: "2026-03-01T02:00:00Z" }
+    const tooMany = await ask(project, { call_metrics: [metric], ...twoHours })
+    expect([tooMany.status, tooMany.body]).toMatchObject([
+      400,
+      {
+        reason:
+          "the answer would have 7200 buckets with 100 values each; it may have 500000 values. " +
+          "Ask for a larger granularity, a shorter range or fewer metrics",
+      },
+    ])
+    const wide = Array.from({ length: 11 }, (_, index) => ({
+      ...metric,
+      percentiles: percentiles.slice(1).map((percent) => percent - index / 100),
+    }))
+    const tooWide = await ask(project, { call_metrics: wide, granularity: 10_800 })
+    expect(tooWide).toMatchObject({ status: 400, body: { reason: expect.stringContaining("1089 values") as string } })
+    const many = opened.acme.newProject()
+    const usage = Object.fromEntries(Array.from({ length: 70 }, (_, model) => [`m${model}`, { prompt_tokens: 1 }]))
+    await write(many, [{ id: 1, usage }])
+    const usage_metrics = [{ metric: "input_tokens" }]
+    expect((await ask(many, { usage_metrics, ...twoHours })).status).toBe(400)
+    expect((await ask(many, { usage_metrics, ...twoHours, granularity: 2 })).status).toBe(200)
+  })
+
   test("security 5.3: another tenant's project does not exist", async () => {
     const body = { project_id: project, start: "2026-03-01", call_metrics: [{ metric: "call_count" }] }
     expect((await opened.rival.post("/calls/stats", body)).status).toBe(403)

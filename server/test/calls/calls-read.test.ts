@@ -379,6 +379,29 @@ describe("calls 3.6: query expressions over the wire", () => {
     }
   })
 
+  test("law 3: whole numbers past 2^53 are exact when they are converted, and when two fields are compared", async () => {
+    const [odd, even] = ["9007199254740993", "9007199254740992"]
+    const project = await projectWith(
+      ended("a", { inputs: `{"n":${odd}}`, output: odd, wb_run_step: odd }),
+      ended("b", { inputs: `{"n":${even}}`, output: `"${odd}"`, wb_run_step: even }),
+    )
+    const n = '{"$getField":"inputs.n"}'
+    const where = async (left: string, right: string) => {
+      const query = `{"$expr":{"$eq":[${left},${right}]}}`
+      const { text } = await opened.acme.post("/calls/stream_query", `{"project_id":"${project}","query":${query}}`)
+      return (text.match(/(?<="id":")./g) ?? []).join(" ")
+    }
+    for (const to of ["int", "double"]) {
+      const converted = `{"$convert":{"input":${n},"to":"${to}"}}`
+      expect(await where(converted, `{"$literal":${odd}}`)).toBe("a")
+      expect(await where(`{"$literal":"${even}"}`, converted)).toBe("b")
+    }
+    for (const other of ["output", "wb_run_step"]) {
+      expect(await where(n, `{"$getField":"${other}"}`)).toBe(other === "output" ? "a" : "a b")
+    }
+    expect(await where('{"$getField":"wb_run_step"}', `{"$literal":"${odd}"}`)).toBe("a")
+  })
+
   test("every column of a call is a field", async () => {
     const named = {
       trace_id: "t9",

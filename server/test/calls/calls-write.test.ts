@@ -138,6 +138,24 @@ test("calls 2.3: the last end wins, as a whole", async () => {
   expect(await read(project, 1)).toMatchObject({ exception: "again", output: null })
 })
 
+test("calls 3.2: an exception without a text is one, on every path, and a later end clears it", async () => {
+  const project = app.acme.newProject()
+  await app.acme.post("/call/start", { start: start(project, 1) })
+  await app.acme.post("/call/end", { end: end(project, 1, { exception: "" }) })
+  const batch = [complete(project, 2, { exception: "" }), complete(project, 3)]
+  await app.acme.post(`/v2/${project}/calls/complete`, { batch })
+  const summary = async (number: number) => (await read(project, number))?.["summary"]
+  for (const number of [1, 2]) {
+    expect(await read(project, number)).toMatchObject({ exception: "an error without a message" })
+    expect(await summary(number)).toMatchObject({ weave: { status: "error" } })
+  }
+  expect(await summary(3)).toMatchObject({ weave: { status: "success" } })
+  const query = { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: "error" }] } }
+  expect((await app.acme.post("/calls/query_stats", { project_id: project, query })).body).toMatchObject({ count: 2 })
+  await app.acme.post("/call/end", { end: end(project, 1) })
+  expect(await read(project, 1)).toMatchObject({ exception: null, summary: { weave: { status: "success" } } })
+})
+
 test("calls 1.5: a call's user is the key's, whatever the body says", async () => {
   const project = app.acme.newProject()
   await app.acme.post("/call/start", { start: start(project, 1, { wb_user_id: "mallory" }) })

@@ -441,6 +441,59 @@ test("calls 8: mapped fields are searched, sorted and priced like those of any c
   expect(usage_buckets.filter((one) => one.sum_input_tokens > 0)).toMatchObject([{ model: "m-1", sum_input_tokens: 6 }])
 })
 
+test("calls 8: a count that is told under the names of two conventions counts once", async () => {
+  const { call } = await sent({
+    "gen_ai.response.model": "m-2",
+    "gen_ai.usage.input_tokens": 10n,
+    "gen_ai.usage.output_tokens": 4n,
+    "ai.usage.promptTokens": 10n,
+    "ai.usage.completionTokens": 4n,
+  })
+  expect(call.summary.usage).toEqual({ "m-2": { input_tokens: 10, output_tokens: 4, total_tokens: 14 } })
+  const { body } = await acme.post("/calls/usage", { project_id: project, call_ids: [call.id] })
+  expect(body).toMatchObject({
+    call_usage: { [call.id]: { "m-2": { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 } } },
+  })
+  const { call: mixed } = await sent({ "gen_ai.usage.input_tokens": 3n, "llm.token_count.completion": 2n })
+  expect(mixed.summary.usage).toEqual({ usage: { input_tokens: 3, completion_tokens: 2, total_tokens: 5 } })
+})
+
+test("calls 4.1: the outer span of Vercel's AI SDK and the request inside of it are one request", async () => {
+  const own = acme.newProject()
+  const [trace, outer, request] = [randomBytes(16), randomBytes(8), randomBytes(8)].map((id) => id.toString("hex"))
+  const attributes = { "ai.model.id": "gpt-4o", "ai.usage.promptTokens": 10n, "ai.usage.completionTokens": 4n }
+  const answered = {
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.response.model": "gpt-4o-2024-08-06",
+    "gen_ai.usage.input_tokens": 10n,
+    "gen_ai.usage.output_tokens": 4n,
+  }
+  const spans = [
+    jsonSpan(trace as string, outer as string, { "ai.operationId": "ai.generateText", ...attributes }),
+    jsonSpan(
+      trace as string,
+      request as string,
+      { "ai.operationId": "ai.generateText.doGenerate", ...attributes, ...answered },
+      { parentSpanId: outer },
+    ),
+  ]
+  await acme.post("/otel/v1/traces", jsonTraces(...spans), { project_id: own })
+  const usage = await acme.post("/calls/usage", { project_id: own, call_ids: [outer] })
+  const counted = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 }
+  expect(usage.body).toEqual({
+    call_usage: { [outer as string]: { "gpt-4o-2024-08-06": expect.objectContaining(counted) as object } },
+    unfinished_call_ids: [],
+  })
+  const stats = await acme.post("/calls/stats", {
+    project_id: own,
+    start: "2026-01-02T00:00:00Z",
+    end: "2026-01-03T00:00:00Z",
+    granularity: 86_400,
+    usage_metrics: [{ metric: "total_tokens" }],
+  })
+  expect(stats.body).toMatchObject({ usage_buckets: [{ model: "gpt-4o-2024-08-06", sum_total_tokens: 14 }] })
+})
+
 test("calls 8: stored spans are mapped again to the same, and what they meant before is written over", async () => {
   const own = acme.newProject()
   const ids = generations.map(() => randomBytes(8).toString("hex"))

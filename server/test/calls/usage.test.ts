@@ -211,6 +211,18 @@ describe("calls 4.1: usage", () => {
       expect(await rootUsage(own)).toEqual({ big: tokens(10, 5, 0), small: tokens(2, 1, 0) })
     })
 
+    test("a report under the name that was asked for holds what is reported of the version that answered", async () => {
+      const [own, other, both] = [opened.acme.newProject(), opened.acme.newProject(), opened.acme.newProject()]
+      await chain(own, { "gpt-4o": reported(10, 5) }, { "gpt-4o-2024-08-06": reported(10, 5) })
+      expect(await rootUsage(own)).toEqual({ "gpt-4o-2024-08-06": tokens(10, 5) })
+      await chain(other, { "gpt-4o": reported(10, 5) }, { "gpt-4o-mini": reported(2, 1) })
+      expect(await rootUsage(other)).toEqual({ "gpt-4o": tokens(10, 5), "gpt-4o-mini": tokens(2, 1) })
+      const chained = { "m-001": reported(4, 4), "n-latest": reported(6, 6) }
+      await chain(both, chained, { "m-003": reported(4, 4), "n-20260101": reported(6, 6) })
+      const counted = { "m-001": tokens(4, 4), "m-003": tokens(4, 4), "n-20260101": tokens(6, 6) }
+      expect(await rootUsage(both)).toEqual(counted)
+    })
+
     test("an unknown rollup is 422", async () => {
       expect(await opened.acme.post("/trace/usage", { project_id: project, rollup: "all" })).toMatchObject({
         status: 422,

@@ -149,6 +149,17 @@ describe("objects 5: stats", () => {
     expect((await ask(fields)).status).toBe(status)
   })
 
+  test("law 8: an answer of more values than memory has room for is refused", async () => {
+    const percentiles = Array.from({ length: 100 }, (_, percent) => percent)
+    const metrics = [{ json_path: "output.score", aggregations: ["sum"], percentiles }]
+    const twoHours = { start: "2026-01-01T00:00:00Z", end: "2026-01-01T02:00:00Z", metrics }
+    expect(await ask({ ...twoHours, granularity: 1 })).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("it may have 500000 values. Ask for a larger granularity") as string },
+    })
+    expect((await ask({ ...twoHours, granularity: 60 })).status).toBe(200)
+  })
+
   test("payload_schema finds what can be aggregated", async () => {
     const answer = await opened.acme.post("/feedback/payload_schema", { project_id: project, start })
     expect(payloadSchemaAnswer.strict().parse(answer.body).paths).toEqual(

@@ -146,6 +146,16 @@ describe("import: calls", () => {
     ])
   })
 
+  test("CSV of another program: an exception that is an empty text is none", async () => {
+    const project = acme.newProject()
+    const head = "id,trace_id,op_name,started_at,ended_at,attributes,inputs,summary,exception"
+    const row = (id: number, exception: string) =>
+      `${uuid(id)},${uuid(9)},op,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z,{},{},{},${exception}`
+    await imported("calls", project, "csv", [head, row(1, '""'), row(2, ""), row(3, "boom"), ""].join("\n"))
+    const calls = (await acme.lines("/calls/stream_query", { project_id: project })) as { exception: string | null }[]
+    expect(calls.map(({ exception }) => exception)).toEqual([null, null, "boom"])
+  })
+
   test.each([
     ["csv", "a,a\n1,2\n", 400, 'the first line of the CSV file has the column "a" twice; it must name every column'],
     ["csv", 'a,b\n"1,2', 400, expect.stringContaining("the body is not CSV")],

@@ -13,7 +13,7 @@ import { bucketSeconds, bucketStarts, type TimeBuckets } from "../../storage/tra
 import type { NumberBuckets, SpanStatsAnswer, SpanStatsBody } from "../../wire/agents/span-stats.ts"
 import type { Cell, GroupFilter } from "../../wire/agents/span-values.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
-import { range, bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { range, bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 import { spanQuery, checkGroupFilters, reading, sameGroups, spanPrices } from "../agent-scope.ts"
 import { checkAliases } from "../spans/span-rules.ts"
 
@@ -87,6 +87,7 @@ async function timeStats(traces: TraceStore, query: SpanQuery, body: SpanStatsBo
   const starts = bucketStarts(buckets)
   const groups = spanGroups(body.group_by ?? [], new SqlParameters())
   const columns = metricColumns(body)
+  checkAnswerSize(starts.length, columns.length)
   const allColumns = [timeColumn, ...groups.map(groupColumn), ...columns.map(metricColumn)]
   checkNames(allColumns)
   const rows = await readTimeStats(traces, query, {
@@ -145,6 +146,7 @@ function everyBucket(
   const found = new Map(rows.map((row) => [JSON.stringify([Number(row["bucket"]), keysOf(row)]), row]))
   const texts = new Set(rows.map((row) => JSON.stringify(keysOf(row))))
   const keys = groups.length === 0 ? ["[]"] : [...texts].toSorted()
+  checkAnswerSize(starts.length, columns.length, keys.length)
   return starts.flatMap((start) =>
     keys.map((text) => {
       const key = JSON.parse(text) as Cell[]
@@ -175,6 +177,7 @@ async function numberStats(
   const wanted = (parameters: SqlParameters) =>
     body.metrics?.length ? body.metrics.flatMap((metric) => statColumns(metric, parameters)) : [rowCount]
   const columns = wanted(new SqlParameters())
+  checkAnswerSize(bucketBy.bins, columns.length)
   const allColumns = [...rangeColumns, ...columns.map(metricColumn)]
   checkNames(allColumns)
   const { bounds, rows } = await readHistogram(traces, query, bucketBy, body.group_filters ?? [], wanted)

@@ -94,8 +94,7 @@ async function feedbackOf(
   const page = { fields: attachedFields, sortBy: null, limit: null, offset: 0 }
   for (const values of await selectFeedback(traces, selection, page)) {
     const id = String(values[attachedFields.indexOf("weave_ref")]).slice(prefix.length)
-    const list = byCall.get(id) ?? []
-    byCall.set(id, [...list, feedbackText(values)])
+    byCall.getOrInsertComputed(id, () => []).push(feedbackText(values))
   }
   return byCall
 }

@@ -79,13 +79,14 @@ async function readBack(
 
 function facetAnswer({ path, isTime }: FacetField, counts: ReadonlyMap<string | null, number>, limit: number) {
   const values = [...counts].map(([value, count]) => ({ value, count }))
-  values.sort((a, b) => (isTime ? 0 : b.count - a.count) || compare(a.value, b.value) * (isTime ? -1 : 1))
+  const order = isTime ? "desc" : "asc"
+  values.sort((a, b) => (isTime ? 0 : b.count - a.count) || compare(a.value, b.value, order))
   return { field: path, values: values.slice(0, limit), has_more: values.length > limit }
 }
 
-/** Missing values sort last. */
-function compare(a: string | null, b: string | null): number {
+/** Missing values come last either way. */
+function compare(a: string | null, b: string | null, order: "asc" | "desc"): number {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? 1 : -1
-  return a < b ? -1 : 1
+  return a < b === (order === "asc") ? -1 : 1
 }

@@ -4,7 +4,7 @@ import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
 import { checkPercentiles, type MetricRequest, metricValues } from "../../storage/traces/metric-columns.ts"
-import { bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
+import { bucketCount, bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
 import type { UsageRollup } from "../../wire/calls/usage.ts"
 import {
@@ -17,7 +17,7 @@ import {
 import type { CallDependencies } from "../dependencies.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 import { ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
 
@@ -71,12 +71,17 @@ function requests<Metric extends string>(requested: readonly MetricBody<Metric>[
   }))
 }
 
+function columnCount(metrics: readonly MetricRequest[]): number {
+  return metrics.reduce((sum, { aggregations, percentiles }) => sum + aggregations.length + percentiles.length, 0)
+}
+
 async function callBuckets(
   { traces }: CallDependencies,
   selection: CallsSelection,
   buckets: TimeBuckets,
   metrics: Parameters<typeof readCallStats>[3],
 ): Promise<MetricBucket[]> {
+  checkAnswerSize(bucketCount(buckets), columnCount(metrics))
   const { rows, columns } = await readCallStats(traces, selection, buckets, metrics)
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   return bucketStarts(buckets).map((start) => {
@@ -94,9 +99,12 @@ async function usageBuckets(
   buckets: TimeBuckets,
   requested: UsageRequest,
 ): Promise<MetricBucket[]> {
+  const columns = requested.costs.length + columnCount(requested.tokens)
+  checkAnswerSize(bucketCount(buckets), columns)
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
+  checkAnswerSize(bucketCount(buckets), columns, tallies.size)
   const models = [...tallies.keys()].toSorted()
-  const empty = new UsageTally()
+  const empty = new UsageTally(requested.tokens)
   return bucketStarts(buckets).flatMap((bucket) =>
     models.map((model) => {
       const tally = tallies.get(model)?.get(bucket) ?? empty
@@ -104,7 +112,7 @@ async function usageBuckets(
       return {
         timestamp: bucketTime(bucket),
         model,
-        ...tally.values(requested.tokens),
+        ...tally.values(),
         ...(Object.fromEntries(costs) as Record<string, number>),
         count: tally.calls,
       }
@@ -118,7 +126,7 @@ async function tallyUsage(
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  { costs, rollup }: UsageRequest,
+  { tokens, costs, rollup }: UsageRequest,
 ): Promise<Map<string, Map<number, UsageTally>>> {
   const tallies = new Map<string, Map<number, UsageTally>>()
   for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
@@ -130,7 +138,7 @@ async function tallyUsage(
       for (const [model, usage] of counted.get(id) ?? []) {
         const ofModel = tallies.get(model) ?? new Map<number, UsageTally>()
         tallies.set(model, ofModel)
-        const tally = ofModel.get(bucket) ?? new UsageTally()
+        const tally = ofModel.get(bucket) ?? new UsageTally(tokens)
         ofModel.set(bucket, tally)
         tally.add(usage, prices?.find(model, started_at) ?? null)
       }

@@ -81,10 +81,14 @@ export function addUsage<T extends Record<keyof T, number | null>>(
 }
 
 function difference(usage: ModelUsage, below: ModelUsage, isSum: boolean): ModelUsage {
+  if (below.size === 0) return usage
   const own: ModelUsage = new Map()
+  const versions = unreportedVersions(below, usage)
   for (const [model, counts] of usage) {
-    const theirs = below.get(model)
-    if (theirs === undefined || !(isSum || holds(counts, theirs))) {
+    const name = model.replace(latest, "")
+    const theirs = heldBy(counts, below.get(model), versions.get(name), isSum)
+    versions.delete(name)
+    if (theirs === null) {
       own.set(model, counts)
       continue
     }
@@ -92,6 +96,33 @@ function difference(usage: ModelUsage, below: ModelUsage, isSum: boolean): Model
     if (Object.values(rest).some((count) => count !== 0)) own.set(model, rest)
   }
   return own
+}
+
+/** What a report holds of its descendants'; null: nothing. `versions`: what they report under versions of its model. */
+function heldBy(
+  counts: TokenUsage,
+  exact: TokenUsage | undefined,
+  versions: TokenUsage | undefined,
+  isSum: boolean,
+): TokenUsage | null {
+  if (isSum && exact !== undefined) return exact
+  const both = exact === undefined || versions === undefined ? versions : combined(exact, versions, (a, b) => a + b)
+  return [both, exact].find((one) => one !== undefined && holds(counts, one)) ?? null
+}
+
+const latest = /[-@]latest$/
+const version = /[-@](?:\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{8}|\d{3,4})$/
+
+/**
+ * By the name without a version, the usage of descendants under versions that the call itself does not report: a model is
+ * asked for as `gpt-4o` and answers as `gpt-4o-2024-08-06`, and what is around the request has the first name.
+ */
+function unreportedVersions(below: ModelUsage, usage: ModelUsage): ModelUsage {
+  const sums: ModelUsage = new Map()
+  for (const [model, counts] of below) {
+    if (version.test(model) && !usage.has(model)) addUsage(sums, new Map([[model.replace(version, ""), counts]]))
+  }
+  return sums
 }
 
 function holds(counts: TokenUsage, others: TokenUsage): boolean {

@@ -15,13 +15,19 @@ const tokenCounts: Record<TokenMetric, (usage: TokenUsage) => number> = {
   cache_creation_input_tokens: (usage) => usage.cache_creation_input_tokens,
 }
 
-/** Usage of one model in one bucket. */
+/** Usage of one model in one bucket. It keeps what is asked for of the calls, which may be millions, and not the calls. */
 export class UsageTally {
-  readonly #counts: TokenUsage[] = []
+  readonly #tokens: readonly TokenTally[]
   readonly #costs: Costs = { input_cost: 0, output_cost: 0, total_cost: 0 }
+  #calls = 0
+
+  constructor(metrics: readonly MetricRequest<TokenMetric>[]) {
+    this.#tokens = metrics.map((metric) => new TokenTally(metric))
+  }
 
   add(usage: TokenUsage, price: TokenPrice | null): void {
-    this.#counts.push(usage)
+    this.#calls += 1
+    for (const tally of this.#tokens) tally.add(usage)
     if (price === null) return
     const cost = totalCosts(usage, price)
     const cached = cost.cache_read_input_tokens_total_cost + cost.cache_creation_input_tokens_total_cost
@@ -31,7 +37,7 @@ export class UsageTally {
   }
 
   get calls(): number {
-    return this.#counts.length
+    return this.#calls
   }
 
   get costs(): Readonly<Costs> {
@@ -39,33 +45,56 @@ export class UsageTally {
   }
 
   /** `<aggregation>_<metric>` and `p<percentile>_<metric>` → value. */
-  values(metrics: readonly MetricRequest<TokenMetric>[]): Record<string, number | null> {
-    return Object.fromEntries(
-      metrics.flatMap(({ metric, aggregations, percentiles }) => {
-        const numbers = this.#counts.map(tokenCounts[metric])
-        const sorted = percentiles.length === 0 ? [] : numbers.toSorted((a, b) => a - b)
-        return [
-          ...aggregations.map((name) => [`${name}_${metric}`, aggregates[name](numbers)] as const),
-          ...percentiles.map((percent) => [`p${percent}_${metric}`, percentile(sorted, percent)] as const),
-        ]
-      }),
-    )
+  values(): Record<string, number | null> {
+    return Object.fromEntries(this.#tokens.flatMap((tally) => tally.values()))
   }
 }
 
-/** Aggregates of no values: minimum and maximum are null, everything else is 0. */
-const aggregates: Record<Aggregation, (numbers: readonly number[]) => number | null> = {
-  sum,
-  avg: (numbers) => (numbers.length === 0 ? 0 : sum(numbers) / numbers.length),
-  min: (numbers) => numbers.reduce<number | null>((least, one) => (least === null || one < least ? one : least), null),
-  max: (numbers) => numbers.reduce<number | null>((most, one) => (most === null || one > most ? one : most), null),
-  count: (numbers) => numbers.length,
-  count_true: (numbers) => numbers.filter((one) => one === 1).length,
-  count_false: (numbers) => numbers.filter((one) => one === 0).length,
-}
+/** One count of the calls. */
+class TokenTally {
+  readonly #request: MetricRequest<TokenMetric>
+  /** Only percentiles need every number. */
+  readonly #numbers: number[] = []
+  #count = 0
+  #sum = 0
+  #least: number | null = null
+  #most: number | null = null
+  #ones = 0
+  #zeros = 0
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
+  constructor(request: MetricRequest<TokenMetric>) {
+    this.#request = request
+  }
+
+  add(usage: TokenUsage): void {
+    const number = tokenCounts[this.#request.metric](usage)
+    this.#count += 1
+    this.#sum += number
+    this.#least = Math.min(this.#least ?? number, number)
+    this.#most = Math.max(this.#most ?? number, number)
+    if (number === 1) this.#ones += 1
+    if (number === 0) this.#zeros += 1
+    if (this.#request.percentiles.length > 0) this.#numbers.push(number)
+  }
+
+  values(): [name: string, value: number | null][] {
+    const { metric, aggregations, percentiles } = this.#request
+    // Of no values minimum and maximum are null, everything else is 0.
+    const aggregates: Record<Aggregation, number | null> = {
+      sum: this.#sum,
+      avg: this.#count === 0 ? 0 : this.#sum / this.#count,
+      min: this.#least,
+      max: this.#most,
+      count: this.#count,
+      count_true: this.#ones,
+      count_false: this.#zeros,
+    }
+    const sorted = this.#numbers.toSorted((a, b) => a - b)
+    return [
+      ...aggregations.map((name): [string, number | null] => [`${name}_${metric}`, aggregates[name]]),
+      ...percentiles.map((percent): [string, number | null] => [`p${percent}_${metric}`, percentile(sorted, percent)]),
+    ]
+  }
 }
 
 /** Between two numbers in proportion, as ClickHouse's `quantileExactInclusive` does for the other statistics. */

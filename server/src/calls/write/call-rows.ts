@@ -56,9 +56,8 @@ export class CallRows {
     let bytes = 0
     for (const { name, index } of plain) {
       const value = item.values[index]
-      if (value !== undefined) texts[name] = value
-      // An end replaces all that an earlier end said.
-      else if (name === "exception") texts["exception"] = ""
+      if (name === "exception") texts[name] = storedException(value)
+      else if (value !== undefined) texts[name] = value
       bytes += value?.length ?? 0
     }
     const found = payloads.map(({ index }) => this.#payload(item.spans, index))
@@ -86,6 +85,12 @@ export class CallRows {
     // JSON has no such tokens, and neither ClickHouse nor a JavaScript client reads them.
     return this.#body.holdsNotFinite ? Buffer.from(withoutNotFinite(bytes.toString("utf8"))) : bytes
   }
+}
+
+/** An end replaces all that an earlier end said, and '' stands for none: an error without a message is told in words. */
+function storedException(text: string | undefined): string {
+  if (text === undefined) return ""
+  return text === "" ? "an error without a message" : text
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   samplePayloads,
 } from "../../storage/traces/labelling/feedback-stats.ts"
 import { metricValues } from "../../storage/traces/metric-columns.ts"
-import { bucketStarts } from "../../storage/traces/time-buckets.ts"
+import { bucketCount, bucketStarts } from "../../storage/traces/time-buckets.ts"
 import type {
   FeedbackStatsAnswer,
   FeedbackStatsBody,
@@ -21,7 +21,7 @@ import type { Aggregation } from "../../wire/queries/metrics.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { payloadPaths } from "./payload-paths.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { range, bucketTime, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
+import { range, bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
 
 /** Longest time range of one request for feedback figures. */
 export const longestRangeDays = 31
@@ -38,6 +38,8 @@ export async function feedbackStats(
   const answer = rangeAnswer(buckets, body.timezone)
   if (!body.metrics?.length) return { ...answer, buckets: [], window_stats: null }
   const metrics = body.metrics.map(toMetric)
+  const columns = metrics.reduce((sum, one) => sum + one.aggregations.length + one.percentiles.length, 0)
+  checkAnswerSize(bucketCount(buckets), columns)
   const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics)
   const rows = bucketStarts(buckets).map((start) => {
     const row = stats.rows.get(start)

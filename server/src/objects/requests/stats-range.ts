@@ -37,6 +37,27 @@ export function moment(field: string, text: string): bigint {
   )
 }
 
+/** Values of one bucket: each is one more expression in a query. */
+const mostColumns = 1_000
+/** Values in one answer: as text they take some 20 MB, and what the text is made of several times as much. */
+const mostValues = 500_000
+
+/**
+ * @param columns values of one row.
+ * @param rows of one bucket.
+ * @throws {HeddleError} `value_error` for more than one answer holds.
+ */
+export function checkAnswerSize(buckets: number, columns: number, rows = 1): void {
+  if (columns > mostColumns) {
+    const message = `the metrics ask for ${columns} values of each bucket; one request may ask for ${mostColumns}`
+    throw new HeddleError("value_error", `${message}. Ask for fewer aggregations and percentiles`)
+  }
+  if (buckets * columns * rows <= mostValues) return
+  const of = rows === 1 ? "" : ` of ${rows} rows`
+  const message = `the answer would have ${buckets} buckets${of} with ${columns} values each; it may have ${mostValues} values`
+  throw new HeddleError("value_error", `${message}. Ask for a larger granularity, a shorter range or fewer metrics`)
+}
+
 /** The part of the answer that says which range it is about. */
 export function rangeAnswer({ start, end, seconds }: TimeBuckets, timezone: string | null | undefined) {
   return { start: isoTimeOf(start), end: isoTimeOf(end), granularity: seconds, timezone: timezone ?? "UTC" }

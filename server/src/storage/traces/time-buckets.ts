@@ -32,6 +32,11 @@ export function bucketSeconds(start: bigint, end: bigint, requested: number | nu
   return range / seconds <= mostBuckets ? seconds : Math.max(seconds, Math.floor(range / mostBuckets) + 1)
 }
 
+/** How many buckets the range has, or one less: the first one may begin before it. */
+export function bucketCount({ start, end, seconds }: Pick<TimeBuckets, "start" | "end" | "seconds">): number {
+  return Math.ceil(Number(end - start) / 1e6 / seconds)
+}
+
 /** Unix seconds at which each bucket begins; the first may begin before the range does. */
 export function bucketStarts(buckets: TimeBuckets): number[] {
   const { start, end, seconds, offsetSeconds } = buckets

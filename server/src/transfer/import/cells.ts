@@ -30,6 +30,7 @@ export function parquetCells(columns: Columns): ValueReader {
 
 function fromText(name: string, kind: ColumnKind, value: string): string {
   if (kind === "json" || kind === "values") return value
+  if (kind === "clearable" && value === "") return "null"
   if (kind !== "number") return JSON.stringify(value)
   if (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value)) return value
   throw new RowError("is not a number", name, value)

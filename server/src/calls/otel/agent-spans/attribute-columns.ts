@@ -36,7 +36,7 @@ const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
 const simple: Partial<Record<SpanColumnKind, (found: Found) => unknown>> = {
   text: (found) => textOf(found),
   word: (found) => textOf(found),
-  count: wholeNumber,
+  count: countOf,
   integer: wholeNumber,
   number: finiteNumber,
   list: texts,
@@ -75,6 +75,11 @@ export function attributeColumns(trees: readonly AttributeTree[]): Partial<Recor
 /** Whether the attribute has a column of its own, and so no place among the others. */
 export function hasColumn(attribute: string): boolean {
   return columnByAttribute.has(attribute)
+}
+
+/** As for calls, a number below 0 counts nothing. */
+function countOf(found: Found): unknown {
+  return integerOf(found)?.startsWith("-") === true ? null : wholeNumber(found)
 }
 
 /** With all its digits. */

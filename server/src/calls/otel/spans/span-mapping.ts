@@ -158,16 +158,24 @@ function outputText(member: JsonMember): string {
   return /^outputs?$/.test(name) ? text : objectText([member])
 }
 
+/** The two names that the count of a side may have. */
+const spellings = [
+  ["input_tokens", "prompt_tokens"],
+  ["output_tokens", "completion_tokens"],
+] as const
+
 function usageOf(find: Find): JsonMember[] {
   const usage = new Map<string, string>()
   for (const { name, paths: wanted } of paths.usage) {
     const count = integerOf(find(wanted))
     if (count !== null && !count.startsWith("-")) usage.set(name, count)
   }
-  const sum = (a: string, b: string) =>
-    usage.has(a) && usage.has(b) ? String(BigInt(usage.get(a) as string) + BigInt(usage.get(b) as string)) : null
-  const total = sum("prompt_tokens", "completion_tokens") ?? sum("input_tokens", "output_tokens")
-  if (total !== null && !usage.has("total_tokens")) usage.set("total_tokens", total)
+  // A span that follows two conventions tells a count under both names, and readers of the usage add them up.
+  for (const [first, second] of spellings) if (usage.has(first)) usage.delete(second)
+  const [input, output] = spellings.map((names) => names.flatMap((name) => usage.get(name) ?? [])[0])
+  if (input !== undefined && output !== undefined && !usage.has("total_tokens")) {
+    usage.set("total_tokens", String(BigInt(input) + BigInt(output)))
+  }
   return [...usage]
 }
 

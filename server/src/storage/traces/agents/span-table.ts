@@ -58,10 +58,19 @@ export interface NewAgentSpan extends Partial<Record<SpanColumnName, unknown>> {
   output_messages?: SpanMessage[]
 }
 
+/** As OpenTelemetry writes the id of a span: no call with another one is a span of an agent. */
+const spanId = /^[0-9a-f]{16}$/
+
 /** Removes the spans of calls that are deleted. */
-export function deleteAgentSpans(traces: TraceStore, projectId: string, callIds: readonly string[]): Promise<void> {
-  const condition = "project_id = {projectId:UUID} and span_id in {callIds:Array(String)}"
-  return deleteAgentSpansWhere(traces, condition, { projectId, callIds })
+export async function deleteAgentSpans(
+  traces: TraceStore,
+  projectId: string,
+  callIds: readonly string[],
+): Promise<void> {
+  const spanIds = callIds.filter((id) => spanId.test(id))
+  if (spanIds.length === 0) return
+  const condition = "project_id = {projectId:UUID} and span_id in {spanIds:Array(String)}"
+  await deleteAgentSpansWhere(traces, condition, { projectId, spanIds })
 }
 
 /**

@@ -50,12 +50,15 @@ export function facetFields(paths: readonly string[], scope: Omit<CallFieldScope
   const fields = paths.map((path) => {
     const value = callField(path, { ...scope, parameters })
     const isTime = value.kind === "time"
-    const sql = isTime
-      ? `formatDateTime(toStartOfHour(${value.as("time")}, 'UTC'), '%Y-%m-%dT%H:00:00Z', 'UTC')`
-      : `substringUTF8(${value.as("text")}, 1, ${longestValue})`
+    const sql = isTime ? hourSql(value.as("time")) : `substringUTF8(${value.as("text")}, 1, ${longestValue})`
     return { path, sql, isTime }
   })
   return { fields, parameters }
+}
+
+/** From the text of the time: ClickHouse's own start of an hour is right from 1970 to 2106 only. */
+function hourSql(time: string): string {
+  return `concat(replaceOne(substring(toString(${time}), 1, 13), ' ', 'T'), ':00:00Z')`
 }
 
 interface CountedValue {

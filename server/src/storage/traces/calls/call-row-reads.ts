@@ -52,6 +52,8 @@ const fewRowsLimits = { ...readingLimits, few: true, kind: "lookup" } as const
 const scatteredLimits = { ...readingLimits, scattered: true }
 /** Limit on several rows together: they are parsed at once, on the main thread. One row may have 32 MiB. */
 const pieceBytes = 16 * 1024 ** 2
+/** Limit on all rows of a list together: an exception is no payload, and may be as long. */
+const wholeBytes = 128 * 1024 ** 2
 const fewPieceLimits = { ...fewRowsLimits, resultBytes: pieceBytes } as const
 
 /** Bare columns: what is computed of them in the statement would take ClickHouse longer to plan than to read. */
@@ -218,7 +220,7 @@ function nullWhenTooLarge(error: unknown): null {
   throw error
 }
 
-/** All calls of a selection at once, in order; null: there are more than `most`. Without payloads this is the quickest. */
+/** All calls of a selection at once, in order; null: they are more than `most`, or large. Without payloads this is the quickest. */
 export async function readAllCallRows(
   traces: TraceStore,
   { where, order, parameters }: CallsSelection,
@@ -226,8 +228,8 @@ export async function readAllCallRows(
   most: number,
 ): Promise<CallRow[] | null> {
   const sql = showSql(columns, `where ${where} order by ${order} limit ${most + 1}`)
-  const rows = await traces.rows<CallRow>(sql, parameters)
-  return rows.length > most ? null : rows.map(toCallRow)
+  const rows = await traces.rows<CallRow>(sql, parameters, { resultBytes: wholeBytes }).catch(nullWhenTooLarge)
+  return rows === null || rows.length > most ? null : rows.map(toCallRow)
 }
 
 /** Bytes of the payloads of each trace. */

@@ -115,6 +115,13 @@ describe("calls 3.6: a comparison takes the type of its literal", () => {
     expect(await equal("doc.wide", "18446744073709551614")).toBe(false)
     expect(await equal("doc.one", "1.0")).toBe(true)
     expect(await evaluate('{"$lt":[{"$getField":"doc.half"},{"$literal":9007199254740993}]}')).toBe(true)
+    for (const to of ["int", "double"]) {
+      const big = JSON.stringify(convert("doc.big", to))
+      const is = (number: string) => evaluate(`{"$eq":[${big},{"$literal":${number}}]}`)
+      expect([await is("9007199254740993"), await is("9007199254740992")]).toEqual([true, false])
+    }
+    expect(await evaluate({ $lt: [convert("started_at", "double"), convert("started_at", "int")] })).toBe(false)
+    expect(await evaluate({ $gt: [convert("started_at", "double"), convert("started_at", "int")] })).toBe(true)
   })
 })
 

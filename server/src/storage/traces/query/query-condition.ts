@@ -81,10 +81,18 @@ function conversion({ input, to }: NonNullable<Operand["$convert"]>, scope: Quer
     case "bool":
       return boolValue(value.as("bool"))
     case "int":
-      return numberValue(`trunc(${value.as("number")})`)
+      return exactNumber(`trunc(${value.as("number")})`, value)
     case "double":
-      return numberValue(value.as("number"))
+      return exactNumber(value.as("number"), value)
   }
+}
+
+/** The number that was made of a value. A whole one keeps the digits that a double does not have; a time has none to keep. */
+function exactNumber(sql: string, value: SqlValue): SqlValue {
+  const number = numberValue(sql)
+  if (value.kind === "time") return number
+  const integer = () => `ifNull(${value.as("integer")}, ${number.as("integer")})`
+  return { ...number, as: (type) => (type === "integer" ? integer() : number.as(type)) }
 }
 
 function comparison(operator: Operator, left: Operand, right: Operand, scope: QueryScope): string {
@@ -94,8 +102,9 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   if (operator === "=" && a.list !== undefined) {
     return `if(notEmpty(${a.list}), has(${a.list}, ${b.as("text")}), NULL)`
   }
-  const numbers = [left, right].some(({ $literal }) => needsExactInteger($literal))
-  if (numbers && commonType(a, b) === "number") return exactComparison(operator, a, b)
+  const literals = [left.$literal, right.$literal].filter((one) => one !== undefined)
+  const isExact = literals.length === 0 || literals.some(needsExactInteger)
+  if (isExact && commonType(a, b) === "number") return exactComparison(operator, a, b)
   if (a.kind === "json" && b.kind === "json") return looseComparison(operator, a, b)
   const type = commonType(a, b)
   const exact = `(${a.as(type)} ${operator} ${b.as(type)})`
@@ -127,10 +136,9 @@ function exactComparison(operator: Operator, a: SqlValue, b: SqlValue): string {
   return `ifNull(${exact}, ${rounded})`
 }
 
-/** Two JSON values: as numbers if both are, else as text. */
+/** Two JSON values: as whole numbers or as doubles if both are numbers, else as text. */
 function looseComparison(operator: Operator, a: SqlValue, b: SqlValue): string {
-  const [numbers, texts] = (["number", "text"] as const).map((type) => `${a.as(type)} ${operator} ${b.as(type)}`)
-  return `ifNull(${numbers}, ${texts})`
+  return `ifNull(${exactComparison(operator, a, b)}, ${a.as("text")} ${operator} ${b.as("text")})`
 }
 
 /** Nulls in the list match nothing. */

@@ -19,10 +19,10 @@ export function literalValue(value: LiteralValue, parameters: SqlParameters): Sq
   throw new HeddleError("bad_query", `a $literal that is ${kind} cannot be compared; compare its elements one by one`)
 }
 
-/** A whole number that a double cannot hold is compared exactly. */
+/** A whole number, also in a text, that a double cannot hold is compared exactly. */
 export function needsExactInteger(value: LiteralValue | undefined): boolean {
-  if (typeof value !== "number" && !JSON.isRawJSON(value)) return false
-  const integer = integerOf(typeof value === "number" ? String(value) : value.rawJSON)
+  if (typeof value !== "number" && typeof value !== "string" && !JSON.isRawJSON(value)) return false
+  const integer = integerOf(JSON.isRawJSON(value) ? value.rawJSON : String(value))
   return integer !== null && !Number.isSafeInteger(Number(integer))
 }
 

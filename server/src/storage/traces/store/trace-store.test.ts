@@ -108,6 +108,12 @@ test("a result over its limit of bytes fails as one that needs too much memory",
   await expect(answer).rejects.toMatchObject({ code: "query_memory" })
 })
 
+test("law 8: a result that nobody limits is no longer than what can be read", async () => {
+  const answer = traces.rows("select number, randomPrintableASCII(1000000) as text from numbers(400)")
+  await expect(answer).rejects.toMatchObject({ code: "query_memory" })
+  expect(await traces.rows("select length(randomPrintableASCII(1000000)) as n from numbers(400)")).toHaveLength(400)
+})
+
 test("a long read does not hold up another one", async () => {
   const order: string[] = []
   const long = traces

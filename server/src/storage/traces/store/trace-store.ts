@@ -18,7 +18,7 @@ export interface QueryLimits {
   seconds?: number
   /** Most memory, in bytes. */
   bytes?: number
-  /** Largest result, in bytes as ClickHouse holds it; by default any. What is held here is a few times as much. */
+  /** Largest result, in bytes as ClickHouse holds it. What is held here is a few times as much. */
   resultBytes?: number
   /** Cores at most; by default all. */
   threads?: number
@@ -112,7 +112,10 @@ export class TraceStoreError extends Error {
 /** Time limit of a query that sets none. */
 export const longestQuerySeconds = 60
 
-const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3 }
+/** A result is one text before it is rows: by this, of ids and digests too, it stays within V8's longest, 512 MiB. */
+const largestResultBytes = 320 * 1024 ** 2
+
+const defaultLimits = { seconds: longestQuerySeconds, bytes: 4 * 1024 ** 3, resultBytes: largestResultBytes }
 
 /** Threads that format parts of a result, and one that collects them, take longer to start than a few rows to be written. */
 const forFewRows =
@@ -148,7 +151,7 @@ export function withLimits(sql: string, limits: QueryLimits = {}): string {
   const { seconds, bytes, resultBytes, threads, few, scattered, together, asWritten } = { ...defaultLimits, ...limits }
   const cores = threads === undefined ? "" : ` max_threads = ${threads},`
   const work = few === true ? forFewRows : cores
-  const result = resultBytes === undefined ? "" : ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
+  const result = ` max_result_bytes = ${resultBytes}, result_overflow_mode = 'throw',`
   const sharing = scattered === true ? shareFewRows : ""
   const reading = together === true ? " optimize_move_to_prewhere = 0," : ""
   const planning = asWritten === true ? noBetterPlan : keysFirst

@@ -4,7 +4,7 @@ import { namedAtOnce } from "../../query/named-at-once.ts"
 import { callsFinal, callsTable } from "../calls-tables.ts"
 
 /** The `deleted_at` of rows that were gathered: no read shows them, and they are not gathered again, over newer ones. */
-const gathered = "1970-01-01 00:00:00.000"
+export const gathered = "1970-01-01 00:00:00.000"
 
 /** SQL: the first sort time of the row's call. */
 const first = "transform(id, {ids:Array(String)}, {firsts:Array(Int64)}, toInt64(0))"

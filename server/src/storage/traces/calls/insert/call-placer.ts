@@ -9,10 +9,11 @@
  */
 import { setImmediate } from "node:timers/promises"
 import { outsideOfRequests } from "../../../../work/work-scope.ts"
+import { removeReturnedSpans } from "../../agents/returned-spans.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import { type CallBatch, placeRow, placesOfRow, rowsAlone, type UnplacedRow, unplacedRows } from "./call-batch.ts"
 import { gatherRows } from "./call-gathering.ts"
-import { recordedSortTimes } from "./call-places.ts"
+import { type CallKey, recordedSortTimes } from "./call-places.ts"
 import { insertCalls } from "./insert-calls.ts"
 import type { SeenIds } from "./seen-ids.ts"
 import { sortTimeOfStart, unknownSortTime } from "./sort-time.ts"
@@ -57,17 +58,24 @@ export class CallPlacer {
       const calls = projects.getOrInsertComputed(row.projectId, (): RowsOfCalls => new Map())
       calls.getOrInsertComputed(row.id, () => []).push(row)
     })
+    const holdsSpans = (batch.agentSpans?.length ?? 0) > 0
     const { seen, others, end } = await this.#begin(ids)
     try {
       // Calls that others are storing right now are not recorded yet.
       await Promise.all(others)
       const placed: PlacedRow[] = []
       const places = [batch.places]
-      for (const [projectId, calls] of projects) places.push(...(await this.#place(projectId, calls, seen, placed)))
+      const again = new Map<string, CallKey[]>()
+      for (const [projectId, calls] of projects) {
+        const own = await this.#place(projectId, calls, seen, placed)
+        places.push(...own.places)
+        again.set(projectId, own.known)
+      }
       await inSlices(placed, ({ row, sortTime }) => placeRow(batch, row, sortTime))
       await insert({ ...batch, places: Buffer.concat(places) })
-      // The rows are stored: no full queue may refuse what brings them together.
+      // The rows are stored: no full queue may refuse what brings them together, or takes out what may not come back.
       if (!this.#traces.isExclusive) await outsideOfRequests(() => this.#checkPlaces(batch, placed))
+      if (holdsSpans) await outsideOfRequests(() => this.#removeReturned(again))
     } finally {
       await end()
     }
@@ -101,16 +109,17 @@ export class CallPlacer {
     return { seen, others, end }
   }
 
-  /** Adds the rows to `placed`. Returns their places. */
+  /** Adds the rows to `placed`. Returns their places, and the calls that the store had before. */
   async #place(
     projectId: string,
     calls: RowsOfCalls,
     seen: ReadonlySet<string>,
     placed: PlacedRow[],
-  ): Promise<Buffer[]> {
+  ): Promise<{ places: Buffer[]; known: CallKey[] }> {
     const repeated = [...calls.keys()].filter((id) => seen.has(id))
     const recorded = await recordedSortTimes(this.#traces, projectId, repeated)
     const scattered = new Map<string, number[]>()
+    const stored: CallKey[] = []
     const places: Buffer[] = []
     let text = ""
     await inSlices(calls, ([id, ofCall]) => {
@@ -118,6 +127,7 @@ export class CallPlacer {
       const [first = unknownSortTime] = known
       const sortTime = first === unknownSortTime ? firstStart(ofCall) : first
       const isNew = !known.includes(sortTime)
+      if (known.length > 0) stored.push({ id, sort_time: sortTime })
       ofCall.forEach((row, index) => {
         placed.push({ row, sortTime })
         text += placesOfRow(row, sortTime, isNew && index === 0)
@@ -130,7 +140,11 @@ export class CallPlacer {
       if (all.length > 1) scattered.set(id, all)
     })
     await gatherRows(this.#traces, projectId, scattered)
-    return [...places, Buffer.from(text)]
+    return { places: [...places, Buffer.from(text)], known: stored }
+  }
+
+  async #removeReturned(again: ReadonlyMap<string, readonly CallKey[]>): Promise<void> {
+    for (const [projectId, calls] of again) await removeReturnedSpans(this.#traces, projectId, calls)
   }
 
   async #checkPlaces(batch: CallBatch, placed: readonly PlacedRow[]): Promise<void> {
