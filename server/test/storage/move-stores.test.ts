@@ -45,7 +45,13 @@ beforeAll(async () => {
     ["01900000-0000-7000-8000-000000000001", "deleted"],
     ["b7ad6b7169203331", "open"],
   ]) {
-    const start = { project_id: projectId, id, trace_id: uuid(1), op_name: name, started_at: "2026-03-01T00:00:00.123456Z" }
+    const start = {
+      project_id: projectId,
+      id,
+      trace_id: uuid(1),
+      op_name: name,
+      started_at: "2026-03-01T00:00:00.123456Z",
+    }
     await must(opened.acme.post("/call/start", { start: { ...start, attributes: {}, inputs: { text: `'"\\\n` } } }))
   }
   await must(

@@ -1,6 +1,5 @@
 /** One embedded store on its way into a server. */
 import { stat } from "node:fs/promises"
-import path from "node:path"
 import type { Limits } from "../../limits.ts"
 
 export interface MoveSettings {
