@@ -1,5 +1,5 @@
 /** A row of a data table, which is drawn again only where something of it has changed: scrolling draws the rows that come. */
-import { memo, type MouseEvent, type RefObject } from "react"
+import { type ChangeEvent, memo, type RefObject } from "react"
 import { classNames } from "../class-names.ts"
 import { Checkbox } from "../controls/field.tsx"
 import type { Column } from "./columns.ts"
@@ -32,9 +32,12 @@ interface DataRowProps<Row> {
 
 function Drawn<Row>(props: DataRowProps<Row>) {
   const { row, index, start, height, columns, template, isSelected, isCurrent, state, acts } = props
-  const clickBox = (event: MouseEvent) => {
-    event.stopPropagation()
-    if (event.shiftKey) acts.current.selectTo(index)
+  /** With Shift a range: from the row in hand, which is the one whose box was clicked last. */
+  const clickBox = ({ nativeEvent }: ChangeEvent) => {
+    if (row === undefined) return
+    if ((nativeEvent as globalThis.MouseEvent).shiftKey) return acts.current.selectTo(index)
+    acts.current.take(index)
+    acts.current.select(row)
   }
   return (
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- j, k, x and Enter are the table's
@@ -56,8 +59,8 @@ function Drawn<Row>(props: DataRowProps<Row>) {
             isLabelHidden
             checked={isSelected}
             disabled={row === undefined}
-            onClick={clickBox}
-            onChange={() => row !== undefined && acts.current.select(row)}
+            onClick={(event) => event.stopPropagation()}
+            onChange={clickBox}
           />
         </span>
       )}
