@@ -38,7 +38,7 @@ beforeAll(async () => {
   world = await fillTeam(opened, opened.acme)
   await fillTeam(opened, opened.rival)
   const { projectId } = world.handles
-  // What texts of JSON and of CSV could lose: no numbers, large numbers, signs of both, partial rows, deletions.
+  // What texts of JSON could lose: what is no number or has no bound, large numbers, signs of both, partial rows, deletions.
   const attributes = { nan: Number.NaN, most: 2n ** 63n - 1n, least: -0.1, text: `'"\\\n\t,é😀` }
   await sendSpans(opened.acme, projectId, { trace: "77", id: "7", at: 1, attributes })
   for (const [id, name] of [
@@ -57,6 +57,10 @@ beforeAll(async () => {
   await must(
     opened.acme.post("/calls/delete", { project_id: projectId, call_ids: ["01900000-0000-7000-8000-000000000001"] }),
   )
+  await opened.app.stores.traces.command(`
+    insert into token_prices
+      select * replace (toString(generateUUIDv4()) as id, -inf as prompt_token_cost, nan as completion_token_cost)
+      from token_prices limit 1`)
   await opened.app.close()
 }, 300_000)
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
@@ -103,12 +107,12 @@ async function everything({ catalog, traces }: Pick<Stores, "catalog" | "traces"
     const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(catalog)
     found[name] = rows.map(({ row }) => row).toSorted()
   }
-  const stored = await traces.rows<{ name: string }>(
-    `select table as name from system.columns where database = currentDatabase() and name = 'project_id'`,
+  const stored = await traces.rows<{ table: string }>(
+    "select table from system.columns where database = currentDatabase() and name = 'project_id'",
   )
-  for (const { name } of stored) {
-    const rows = await traces.rows<{ row: string }>(`select toString(tuple(*)) as row from ${name} final`)
-    found[`traces ${name}`] = rows.map(({ row }) => row).toSorted()
+  for (const { table } of stored) {
+    const rows = await traces.rows<{ row: string }>(`select toString(tuple(*)) as row from ${table} final`)
+    found[`traces ${table}`] = rows.map(({ row }) => row).toSorted()
   }
   return found
 }
@@ -144,6 +148,7 @@ describe.skipIf(!hasServers)("into servers", () => {
   beforeAll(async () => {
     before = await inStores(embedded, everything)
     expect(filled(before).length).toBeGreaterThan(35)
+    expect(before["traces token_prices"]?.join()).toContain(",-inf,nan,")
   })
 
   test("a copy that fails is taken back, and the folder is as it was", async () => {
