@@ -5,9 +5,9 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { defaultLimits } from "../../src/limits.ts"
-import { openStores, type Stores } from "../../src/storage/open-stores.ts"
+import type { Stores } from "../../src/storage/open-stores.ts"
 import { createApp } from "../../src/app.ts"
+import { inClosedStores } from "../support/closed-stores.ts"
 import { idsOfProject, rowsNaming } from "../support/project-state.ts"
 import { call, newStores, type RunningServer, startServer } from "../support/server-process.ts"
 import { adminKey, callerOf, testConfig } from "../support/test-app.ts"
@@ -61,18 +61,7 @@ async function stopped(server: RunningServer): Promise<void> {
   expect(await once(server.process, "exit")).toEqual([0, null])
 }
 
-/** Opens the stores while no server runs; returns what `read` finds in them. */
-async function inStores<T>(read: (stores: Stores) => Promise<T>): Promise<T> {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const { postgresUrl, clickhouseUrl } = addresses()
-  const catalog = { postgresUrl, template: null }
-  const stores = await openStores({ dataDir, catalog, clickhouseUrl, log, limits: defaultLimits })
-  try {
-    return await read(stores)
-  } finally {
-    await stores.close()
-  }
-}
+const inStores = <T>(read: (stores: Stores) => Promise<T>) => inClosedStores(dataDir, addresses(), read)
 
 test.each([0, 40, 400])(
   "kill -9 %i ms after the request: the next start ends it, and nothing of another project goes",

@@ -4,12 +4,12 @@ import path from "node:path"
 import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createApp } from "../../src/app.ts"
-import { defaultLimits } from "../../src/limits.ts"
 import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
-import { openStores, type Stores } from "../../src/storage/open-stores.ts"
+import type { Stores } from "../../src/storage/open-stores.ts"
 import { openTraces } from "../../src/storage/traces/open-traces.ts"
 import { sendSpans } from "../support/agent-spans.ts"
 import { uuid } from "../support/completed-call.ts"
+import { inClosedStores, type StoreAddresses } from "../support/closed-stores.ts"
 import { newClickHouseUrl } from "../support/clickhouse-database.ts"
 import { evaluationCaller } from "../support/evaluation-app.ts"
 import { type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
@@ -20,14 +20,8 @@ import { endServer, startServer } from "../support/server-process.ts"
 
 const command = path.resolve(import.meta.dirname, "../../src/move-stores.ts")
 const embedded = { postgresUrl: null, clickhouseUrl: null }
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const serverOf = (name: string) => process.env[`HEDDLE_TEST_${name}_URL`]
 const hasServers = serverOf("POSTGRES") !== undefined && serverOf("CLICKHOUSE") !== undefined
-
-interface Addresses {
-  postgresUrl: string | null
-  clickhouseUrl: string | null
-}
 
 let opened: ExecutionApp
 let world: TeamWorld
@@ -70,30 +64,20 @@ async function must(answer: Promise<{ status: number; text: string }>): Promise<
   if (status !== 200) throw new Error(`${status} ${text}`)
 }
 
-const settingsOf = ({ postgresUrl, clickhouseUrl }: Addresses) => ({
+const settingsOf = ({ postgresUrl, clickhouseUrl }: StoreAddresses) => ({
   ...(postgresUrl === null ? {} : { HEDDLE_POSTGRES_URL: postgresUrl }),
   ...(clickhouseUrl === null ? {} : { HEDDLE_CLICKHOUSE_URL: clickhouseUrl }),
 })
 
 /** Runs the command; rejects with what it wrote when it fails. */
-const move = (addresses: Addresses) =>
+const move = (addresses: StoreAddresses) =>
   runProgram(process.execPath, [command, "--data-dir", dataDir], {
     cwd: dataDir,
     env: { ...process.env, ...settingsOf(addresses) },
   })
 
-async function inStores<T>(
-  { postgresUrl, clickhouseUrl }: Addresses,
-  read: (stores: Stores) => Promise<T>,
-): Promise<T> {
-  const catalog = { postgresUrl, template: null }
-  const stores = await openStores({ dataDir, catalog, clickhouseUrl, log, limits: defaultLimits })
-  try {
-    return await read(stores)
-  } finally {
-    await stores.close()
-  }
-}
+const inStores = <T>(addresses: StoreAddresses, read: (stores: Stores) => Promise<T>) =>
+  inClosedStores(dataDir, addresses, read)
 
 /** Every row of every table, as the stores write it. */
 async function everything({ catalog, traces }: Pick<Stores, "catalog" | "traces">): Promise<Record<string, string[]>> {
@@ -219,14 +203,14 @@ describe.skipIf(!hasServers)("into servers", () => {
 
 const inFolder = (name: string) => path.join(dataDir, name)
 
-async function inCatalog({ postgresUrl }: Addresses, statement: string): Promise<void> {
+async function inCatalog({ postgresUrl }: StoreAddresses, statement: string): Promise<void> {
   const catalog = await openCatalog({ postgresUrl, folder: dataDir, template: null })
   await sql.raw(statement).execute(catalog)
   await catalog.destroy()
 }
 
 /** {@link everything} that two servers hold. */
-async function inServers({ postgresUrl, clickhouseUrl }: Addresses): Promise<Record<string, string[]>> {
+async function inServers({ postgresUrl, clickhouseUrl }: StoreAddresses): Promise<Record<string, string[]>> {
   const catalog = await openCatalog({ postgresUrl, folder: dataDir, template: null })
   const traces = await openTraces({ clickhouseUrl, folder: dataDir })
   const found = await everything({ catalog, traces })
