@@ -11,7 +11,7 @@
  *        node scripts/heddle.mjs install-vllm                     (vLLM's CPU build, for HEDDLE_SAMPLER=vllm)
  *        node scripts/heddle.mjs newest [set …]                   (client suites with the newest versions)
  *        node scripts/heddle.mjs bench NAME [--json …]
- *        node scripts/heddle.mjs move-stores [--data-dir D]         (embedded stores into PostgreSQL and ClickHouse)
+ *        node scripts/heddle.mjs move-stores [--data-dir D]             (embedded stores into PostgreSQL and ClickHouse)
  *        node scripts/heddle.mjs export | import --project TEAM/PROJECT …   (scripts/transfer.mjs)
  * --help after any of them prints what it takes, and installs nothing.
  * Changes: node_modules, engine/.venv, web/dist and .heddle in the repository folder, nothing elsewhere.

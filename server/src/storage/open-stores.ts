@@ -51,7 +51,7 @@ export interface StoresLocation {
 export async function openStores(location: StoresLocation): Promise<Stores> {
   const { dataDir, catalog, clickhouseUrl, log, limits } = location
   const addresses = { dataDir, postgresUrl: catalog.postgresUrl, clickhouseUrl }
-  await requireNotMoved(addresses)
+  requireNotMoved(addresses)
   const lock = await lockDataFolder(dataDir)
   const queue = catalogQueue(limits, catalog.postgresUrl === null)
   const opening = [

@@ -22,7 +22,7 @@ export async function openCatalogMove({ dataDir, postgresUrl }: MoveSettings): P
   try {
     const target = await openCatalog({ postgresUrl, folder, template: null })
     return {
-      filled: () => filledTables(target),
+      filled: () => filledCatalogTables(target),
       copy: () => moveCatalog(source, target),
       // A copy that fails has left nothing.
       undo: async () => undefined,
@@ -38,7 +38,7 @@ export async function openCatalogMove({ dataDir, postgresUrl }: MoveSettings): P
 }
 
 /** Names of tables that hold rows. Those that say which migrations ran are not looked at. */
-export async function filledTables(database: CatalogDatabase): Promise<string[]> {
+export async function filledCatalogTables(database: CatalogDatabase): Promise<string[]> {
   const filled: string[] = []
   for (const table of await tablesOf(database)) {
     const { rows } = await sql<{ has: boolean }>`select exists (select from ${sql.table(table)}) as has`.execute(

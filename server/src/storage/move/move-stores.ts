@@ -3,10 +3,11 @@
  * the traces into ClickHouse. Nothing changes in the folder before everything is copied; then the stores' folders get another
  * name. Files, checkpoints and the secret stay where they are.
  */
+import { existsSync } from "node:fs"
 import { rename } from "node:fs/promises"
 import path from "node:path"
 import { lockDataFolder } from "../data-lock.ts"
-import { embeddedCatalog, embeddedTraces, isThere, leftFolder, type Move, type MoveSettings } from "./move.ts"
+import { embeddedCatalog, embeddedTraces, leftFolder, type Move, type MoveSettings } from "./move.ts"
 import { openCatalogMove } from "./move-catalog.ts"
 import { openTracesMove } from "./move-traces.ts"
 
@@ -18,10 +19,13 @@ const steps = [
 
 type Step = (typeof steps)[number]
 
-/** @throws {Error} with a sentence for the operator. The stores in the folder then are as they were, and the servers are empty. */
+/**
+ * @throws {Error} with a sentence for the operator. The stores in the folder then are as they were, and the servers are empty,
+ * unless a folder could not be renamed in the end.
+ */
 export async function moveStores(settings: MoveSettings): Promise<void> {
   const { dataDir, say } = settings
-  const chosen = await chosenSteps(settings)
+  const chosen = chosenSteps(settings)
   const lock = await lockDataFolder(dataDir)
   try {
     await copyAll(chosen, settings)
@@ -34,7 +38,7 @@ export async function moveStores(settings: MoveSettings): Promise<void> {
   }
 }
 
-async function chosenSteps(settings: MoveSettings): Promise<Step[]> {
+function chosenSteps(settings: MoveSettings): Step[] {
   const { dataDir } = settings
   const named = steps.filter((step) => step.urlOf(settings) !== null)
   if (named.length === 0) {
@@ -42,8 +46,8 @@ async function chosenSteps(settings: MoveSettings): Promise<Step[]> {
   }
   const chosen: Step[] = []
   for (const step of named) {
-    if (!(await isThere(path.join(dataDir, step.store.folder)))) continue
-    if (await isThere(path.join(dataDir, leftFolder(step.store)))) {
+    if (!existsSync(path.join(dataDir, step.store.folder))) continue
+    if (existsSync(path.join(dataDir, leftFolder(step.store)))) {
       throw new Error(`${path.join(dataDir, leftFolder(step.store))} is there from an earlier move: take it away first`)
     }
     chosen.push(step)

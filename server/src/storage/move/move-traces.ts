@@ -17,7 +17,7 @@ export async function openTracesMove({ dataDir, clickhouseUrl, limits, say }: Mo
   try {
     const target = await openTraces({ clickhouseUrl, folder, limits })
     return {
-      filled: () => filledTables(target),
+      filled: () => filledTraceTables(target),
       copy: () => moveTraces(source, target, say),
       undo: () => emptied(target),
       close: async () => {
@@ -42,7 +42,7 @@ async function tablesOf(traces: TraceStore): Promise<string[]> {
 }
 
 /** Names of tables that hold rows. */
-export async function filledTables(traces: TraceStore): Promise<string[]> {
+export async function filledTraceTables(traces: TraceStore): Promise<string[]> {
   const filled: string[] = []
   for (const table of await tablesOf(traces)) {
     if ((await traces.rows(`select 1 as one from ${table} limit 1`)).length > 0) filled.push(table)

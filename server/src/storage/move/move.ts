@@ -1,5 +1,4 @@
 /** One embedded store on its way into a server. */
-import { stat } from "node:fs/promises"
 import type { Limits } from "../../limits.ts"
 
 export interface MoveSettings {
@@ -45,10 +44,3 @@ export const embeddedTraces: EmbeddedStore = {
 
 /** What a store that has moved leaves behind: its folder, under another name. */
 export const leftFolder = ({ folder }: EmbeddedStore) => `${folder}-moved`
-
-export function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  )
-}
