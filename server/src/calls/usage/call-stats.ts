@@ -3,7 +3,7 @@ import type { Principal } from "../../http/principal.ts"
 import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
-import { checkPercentiles, type MetricRequest, metricValues } from "../../storage/traces/metric-columns.ts"
+import { checkPercentiles, type MetricRequest, metricValues, valueCount } from "../../storage/traces/metric-columns.ts"
 import { bucketCount, bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
 import type { UsageRollup } from "../../wire/calls/usage.ts"
@@ -71,17 +71,13 @@ function requests<Metric extends string>(requested: readonly MetricBody<Metric>[
   }))
 }
 
-function columnCount(metrics: readonly MetricRequest[]): number {
-  return metrics.reduce((sum, { aggregations, percentiles }) => sum + aggregations.length + percentiles.length, 0)
-}
-
 async function callBuckets(
   { traces }: CallDependencies,
   selection: CallsSelection,
   buckets: TimeBuckets,
   metrics: Parameters<typeof readCallStats>[3],
 ): Promise<MetricBucket[]> {
-  checkAnswerSize(bucketCount(buckets), columnCount(metrics))
+  checkAnswerSize(bucketCount(buckets), valueCount(metrics))
   const { rows, columns } = await readCallStats(traces, selection, buckets, metrics)
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   return bucketStarts(buckets).map((start) => {
@@ -99,7 +95,7 @@ async function usageBuckets(
   buckets: TimeBuckets,
   requested: UsageRequest,
 ): Promise<MetricBucket[]> {
-  const columns = requested.costs.length + columnCount(requested.tokens)
+  const columns = requested.costs.length + valueCount(requested.tokens)
   checkAnswerSize(bucketCount(buckets), columns)
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
   checkAnswerSize(bucketCount(buckets), columns, tallies.size)

@@ -8,7 +8,7 @@ import {
   readFeedbackStats,
   samplePayloads,
 } from "../../storage/traces/labelling/feedback-stats.ts"
-import { metricValues } from "../../storage/traces/metric-columns.ts"
+import { metricValues, valueCount } from "../../storage/traces/metric-columns.ts"
 import { bucketCount, bucketStarts } from "../../storage/traces/time-buckets.ts"
 import type {
   FeedbackStatsAnswer,
@@ -38,8 +38,7 @@ export async function feedbackStats(
   const answer = rangeAnswer(buckets, body.timezone)
   if (!body.metrics?.length) return { ...answer, buckets: [], window_stats: null }
   const metrics = body.metrics.map(toMetric)
-  const columns = metrics.reduce((sum, one) => sum + one.aggregations.length + one.percentiles.length, 0)
-  checkAnswerSize(bucketCount(buckets), columns)
+  checkAnswerSize(bucketCount(buckets), valueCount(metrics))
   const stats = await readFeedbackStats(traces, rangeOf(project, buckets, body), buckets, metrics)
   const rows = bucketStarts(buckets).map((start) => {
     const row = stats.rows.get(start)

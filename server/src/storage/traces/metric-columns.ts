@@ -35,6 +35,11 @@ const functions: Record<Aggregation, (value: string) => string> = {
 /** Nothing has no least or greatest element. */
 const withoutNeutral = new Set<Aggregation>(["min", "max"])
 
+/** How many values one bucket has of these metrics. */
+export function valueCount(metrics: readonly Pick<MetricRequest, "aggregations" | "percentiles">[]): number {
+  return metrics.reduce((sum, { aggregations, percentiles }) => sum + aggregations.length + percentiles.length, 0)
+}
+
 /** @throws {HeddleError} `value_error` for a percentile outside 0 to 100. */
 export function metricColumns(metrics: readonly ComputedMetric[]): MetricColumn[] {
   return metrics.flatMap(({ metric, value, aggregations, percentiles }) => [
