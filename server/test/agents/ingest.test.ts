@@ -191,6 +191,35 @@ describe("calls 10: attributes become columns", () => {
       "a",
     ])
   })
+
+  test("a span of Langfuse has the operation of its type, its name, and the counts that one attribute holds", async () => {
+    const type = "langfuse.observation.type"
+    const chat = await stored({
+      [type]: "generation",
+      "langfuse.observation.model.name": "m",
+      "langfuse.observation.usage_details":
+        '{"input_tokens":9,"output_tokens":5,"total_tokens":14,"input_tokens_details":{"cached_tokens":4},"output_tokens_details":{"reasoning_tokens":3}}',
+    })
+    expect(chat).toMatchObject({ operation_name: "chat", request_model: "m", agent_name: null, tool_name: null })
+    expect(chat).toMatchObject({ input_tokens: 9, output_tokens: 5, cache_read_input_tokens: 4, reasoning_tokens: 3 })
+    expect(await stored({ [type]: "agent" }, { name: "planner" })).toMatchObject({
+      operation_name: "invoke_agent",
+      agent_name: "planner",
+    })
+    expect(await stored({ [type]: "tool" }, { name: "search" })).toMatchObject({
+      operation_name: "execute_tool",
+      tool_name: "search",
+    })
+    const unread = { "langfuse.observation.usage_details": '{"input": 1.5, "output": "many", "total": -1' }
+    expect(await stored({ [type]: "generation", ...unread })).toMatchObject({ input_tokens: 0, output_tokens: 0 })
+  })
+
+  test("a tool without a name of its own is named as its span is", async () => {
+    expect(await stored({}, { name: "execute_tool look up" })).toMatchObject({ tool_name: "look up" })
+    expect(await stored({ "gen_ai.tool.name": "find" }, { name: "execute_tool look up" })).toMatchObject({
+      tool_name: "find",
+    })
+  })
 })
 
 describe("calls 10: messages of several generations", () => {

@@ -258,6 +258,46 @@ const generations: [string, Attributes, Partial<Call>][] = [
     },
   ],
   [
+    "Langfuse, with counts as OpenAI has them",
+    {
+      "langfuse.observation.type": "generation",
+      "langfuse.observation.model.name": "gpt-4o",
+      "langfuse.observation.usage_details":
+        '{"prompt_tokens": 12, "completion_tokens": 5, "total_tokens": 17, "prompt_tokens_details": {"cached_tokens": 4}}',
+    },
+    {
+      attributes: { kind: "generation", model: "gpt-4o" },
+      summary: {
+        usage: {
+          "gpt-4o": { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17, cache_read_input_tokens: 4 },
+        },
+        weave: expect.anything() as object,
+      },
+    },
+  ],
+  [
+    "Langfuse, with counts as it names them",
+    {
+      "langfuse.observation.model.name": "claude",
+      "langfuse.observation.usage_details":
+        '{"input": 8, "output": 5, "input_cache_read": 4, "input_cache_creation": 2}',
+    },
+    {
+      summary: {
+        usage: {
+          claude: {
+            input_tokens: 8,
+            output_tokens: 5,
+            total_tokens: 13,
+            cache_read_input_tokens: 4,
+            cache_creation_input_tokens: 2,
+          },
+        },
+        weave: expect.anything() as object,
+      },
+    },
+  ],
+  [
     "plain names, whose object is the inputs",
     { input: '{"a": 1}', output: '["b"]' },
     { inputs: { a: 1 }, output: ["b"] },

@@ -4,6 +4,7 @@ import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
 import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../spans/attribute-lookup.ts"
 import { detailEvents, eventMessages, eventPrefix, inputNames, outputNames } from "../spans/attribute-names.ts"
 import { attributeTree, type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribute-tree.ts"
+import { heldCounts } from "../spans/held-counts.ts"
 import type { SpanOwner } from "../otlp/otlp-input.ts"
 import { runOf, storedSpanTime } from "../spans/span-rows.ts"
 import { opNameOf, parentOf } from "../spans/span-rules.ts"
@@ -15,6 +16,9 @@ import { operationOf } from "./span-operation.ts"
 
 /** Operations whose input and output are messages, whatever their attributes are called. */
 const speaking = new Set(["chat", "generate_content", "text_completion", "invoke_agent"])
+
+/** Attributes of who calls a span as what it observes: Langfuse. */
+const ownNamePaths = pathsOf(["langfuse.observation.type"])
 
 const exceptionPaths = { type: pathsOf(["exception.type"]), message: pathsOf(["exception.message"]) }
 
@@ -70,7 +74,7 @@ const toolEvents: ReadonlySet<string> = new Set(["gen_ai.tool.input", "gen_ai.to
 export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner): NewAgentSpan {
   const messageEvents = span.events.filter(({ name }) => detailEvents.has(name) || toolEvents.has(name))
   const trees = [tree, ...messageEvents.map(({ attributes }) => attributeTree(attributes))]
-  const columns = attributeColumns(trees)
+  const columns = attributeColumns([...trees, ...heldCounts(trees)])
   const operation = operationOf(span, trees, columns.operation_name)
   const input = messages(span, trees, operation, "input")
   const output = messages(span, trees, operation, "output")
@@ -78,7 +82,8 @@ export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner):
   return {
     ...columns,
     project_id: owner.id,
-    ...identity(span, operation, columns),
+    ...identity(span, operation),
+    ...names(span, trees, operation, columns),
     ...outcome(span, columns),
     ...tools(trees, operation),
     provider_name: ((columns.provider_name ?? "") as string).toLowerCase(),
@@ -96,9 +101,8 @@ function isWithin(name: string, consumed: readonly string[]): boolean {
   return consumed.some((one) => name === one || name.startsWith(`${one}.`))
 }
 
-function identity(span: Span, operation: string, columns: Partial<Record<SpanColumnName, unknown>>) {
+function identity(span: Span, operation: string) {
   const startNanoseconds = span.startTimeUnixNano === 0n ? span.endTimeUnixNano : span.startTimeUnixNano
-  const named = operation === "invoke_agent" ? /^invoke_agent (.+)$/.exec(span.name)?.[1]?.trim() : undefined
   return {
     trace_id: span.traceId,
     span_id: span.spanId,
@@ -108,8 +112,26 @@ function identity(span: Span, operation: string, columns: Partial<Record<SpanCol
     started_at: storedSpanTime(startNanoseconds / 1000n, span, "start"),
     ended_at: span.endTimeUnixNano === 0n ? null : storedSpanTime(span.endTimeUnixNano / 1000n, span, "end"),
     operation_name: operation,
-    agent_name: columns.agent_name ?? named ?? "",
   }
+}
+
+/** Where no attribute names the agent or the tool, the span's name does. */
+function names(
+  span: Span,
+  trees: readonly AttributeTree[],
+  operation: string,
+  { agent_name, tool_name }: Partial<Record<SpanColumnName, unknown>>,
+) {
+  const named = nameAfter(operation, span.name) ?? (firstFound(trees, ownNamePaths) === null ? "" : span.name)
+  return {
+    agent_name: agent_name ?? (operation === "invoke_agent" ? named : ""),
+    tool_name: tool_name ?? (operation === "execute_tool" ? named : ""),
+  }
+}
+
+/** `name` without the operation that it begins with, as OpenTelemetry's conventions have it; null: it is another name. */
+function nameAfter(operation: string, name: string): string | null {
+  return (name.startsWith(`${operation} `) && name.slice(operation.length).trim()) || null
 }
 
 /** A failure without a message is explained by its exception. */

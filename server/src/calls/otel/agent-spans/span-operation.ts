@@ -16,16 +16,22 @@ const operations = [
   "retrieval",
 ]
 
-/** Names of operations in OpenInference, OpenLLMetry and Weave. */
+/** Names of operations in OpenInference, OpenLLMetry, Weave and Langfuse. */
 const operationOfKind: Readonly<Record<string, string>> = {
   llm: "chat",
+  generation: "chat",
   agent: "invoke_agent",
   tool: "execute_tool",
   retriever: "retrieval",
   embedding: "embeddings",
 }
 
-const kindPaths = pathsOf(["openinference.span.kind", "traceloop.span.kind", "weave.span.kind"])
+const kindPaths = pathsOf([
+  "openinference.span.kind",
+  "traceloop.span.kind",
+  "weave.span.kind",
+  "langfuse.observation.type",
+])
 
 /** Attributes that no other span has. */
 const agentColumns: readonly SpanColumnName[] = [

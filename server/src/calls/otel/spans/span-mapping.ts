@@ -27,6 +27,7 @@ import {
   usageNames,
 } from "./attribute-names.ts"
 import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm, type TreeForm } from "./attribute-tree.ts"
+import { heldCounts } from "./held-counts.ts"
 import { type Span, statusError } from "../trace-request.ts"
 
 /** Payloads are JSON texts, times microseconds since 1970. */
@@ -92,7 +93,8 @@ export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
   const form: TreeForm = { ...readForm, onUnreadable: () => (holdsUnreadable = true) }
   const inputs = payloadOf(span, find, paths.inputs, form)
   const output = payloadOf(span, find, paths.output, form)
-  const usage = usageOf(find)
+  const counted = [...trees, ...heldCounts(trees)]
+  const usage = usageOf((wanted) => firstFound(counted, wanted))
   const attributes = attributesOf(find, form)
   const model = modelOf(find, attributes)
   const nothing = inputs === null && output === null && usage.length === 0 && attributes.length === 0
