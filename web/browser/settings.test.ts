@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { flawsOfPages } from "./support/axe.ts"
+import { cutButtons, flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, newVisit, phone } from "./support/browser.ts"
 import { fillProject } from "./support/fill.ts"
 import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
@@ -375,7 +375,8 @@ test("scoring rules: one is made, scores a call that comes, is paused and delete
   })
   await expect.poll(() => row.getByRole("cell").nth(4).innerText(), { timeout: 20_000 }).toBe("1")
   await row.getByRole("button", { name: "Pause the rule polite" }).click()
-  await row.getByText("paused").waitFor()
+  await row.getByRole("button", { name: "Resume the rule polite" }).waitFor()
+  expect(await cutButtons(page)).toEqual([])
   await row.getByRole("button", { name: "Delete the rule polite" }).click()
   await page.getByRole("button", { name: "Delete rule" }).click()
   await page.getByText("New calls are scored by nobody here.").waitFor()

@@ -51,7 +51,21 @@ export async function findings(page: Page, rules = everyRule): Promise<string[]>
     )
 }
 
-/** What is wrong with a page, wide and on a phone, light and dark: axe's findings, and what is wider than the window. */
+/** The buttons that do not fit the cell of the table that they are in, by their names: it cuts them off, and a click misses them. */
+export async function cutButtons(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll("td button")]
+    .filter((button) => {
+      const cell = button.closest("td")
+      const { left, right } = cell.getBoundingClientRect()
+      const { paddingLeft, paddingRight } = getComputedStyle(cell)
+      const own = button.getBoundingClientRect()
+      const isShown = own.width > 0 && getComputedStyle(button).position !== "absolute"
+      return isShown && (own.left < left + parseFloat(paddingLeft) || own.right > right - parseFloat(paddingRight))
+    })
+    .map((button) => button.ariaLabel ?? button.textContent)`)
+}
+
+/** What is wrong with a page, wide and on a phone, light and dark: axe's findings, and what is too wide for its place. */
 export async function flaws(page: Page): Promise<string[]> {
   const found: string[] = []
   for (const viewport of [wide, phone]) {
@@ -64,6 +78,8 @@ export async function flaws(page: Page): Promise<string[]> {
     }
     const overhang = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
     if (overhang !== 0) found.push(`${viewport.width} px: ${overhang} px more than the window`)
+    const cut = await cutButtons(page)
+    found.push(...cut.map((name) => `${viewport.width} px: the button "${name}" does not fit its cell`))
   }
   await page.setViewportSize(wide)
   await page.emulateMedia({ colorScheme: null })
