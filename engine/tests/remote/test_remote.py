@@ -390,7 +390,7 @@ def test_clients_of_tls_reach_it_and_others_do_not(tmp_path):
         import ssl
 
         context = ssl.create_default_context(cafile=fixtures / "localhost.crt")
-        process.wait_until_listening(process.port).socket.close()
+        process.wait_until_listening(process.port).close()
         client = Client(process.port)
         client.socket = context.wrap_socket(client.socket, server_hostname="localhost")
         client._file = client.socket.makefile("rb")

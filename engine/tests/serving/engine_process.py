@@ -69,6 +69,11 @@ class Client:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        # A socket stays open as long as a file of it does.
+        self._file.close()
         self.socket.close()
 
     def send_bytes(self, body):

@@ -19,6 +19,7 @@ from heddle_engine.model.lora import initial_lora, write_peft
 from heddle_engine.protocol import MAX_FRAME_BYTES, encode_frame, read_frame
 from heddle_engine.service import Service
 from heddle_engine.serving.batching import MAX_ROWS
+from tests.processes import wait_for
 from tests.serving.engine_process import SCHEMA, Client, EngineProcess
 
 
@@ -159,15 +160,16 @@ def test_an_embedding_has_a_place_in_the_batch_until_it_is_cancelled(client, bas
 
 
 def test_a_closed_connection_cancels_its_calls(engine, client, chat):
+    def running() -> int:
+        return client.call("status", {})[1]["running"]
+
     other = Client(str(engine.path))
     other.send("chat", chat(sampling={"max_tokens": 480, "ignore_eos": True}, n=20))
-    other.socket.close()
-    for _ in range(200):
-        _, status = client.call("status", {})
-        if status["running"] == status["waiting"] == 0:
-            break
-        time.sleep(0.02)
-    assert (status["running"], status["waiting"]) == (0, 0)
+    wait_for(lambda: running() == 20)
+    other.close()
+    # They would go on for many more steps than this one has.
+    client.call("chat", chat(sampling={"max_tokens": 100, "ignore_eos": True}))
+    assert running() == 0
 
 
 def test_many_calls_on_one_connection(client, chat):
