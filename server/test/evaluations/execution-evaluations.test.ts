@@ -160,6 +160,18 @@ describe("calls 9: evaluations/evaluate_model", () => {
     expect(run.body).toMatchObject({ evaluation_run_id: id, evaluation: evaluationRef, model, status: "success" })
   })
 
+  test("objects 3.1: by latest it finds objects, though ops of their names were published after them", async () => {
+    const here = await world()
+    const { project } = here
+    const latest = (name: string) => `weave:///${project}/object/${name}:latest`
+    const evaluationRef = await publish(acme, project, "newest", evaluation(latest("questions"), [latest("judge")]))
+    for (const name of ["questions", "judge", "shouter"]) {
+      await publish(acme, project, name, { weave_type: { type: "Op" } })
+    }
+    const id = await evaluated({ ...here, model: latest("shouter"), evaluationRef })
+    expect((await finished(project, id)).code).toBe("complete")
+  })
+
   test("while it runs: how many rows are done of how many; a stop of the server does not end it", async () => {
     const here = await world()
     let asked = 0

@@ -364,6 +364,16 @@ describe("objects 2.3: annotations", () => {
     expect((await query(project)).total_count).toBe(4)
   })
 
+  test("objects 3.1: a spec is found though an op of its name was published after it", async () => {
+    const project = opened.acme.newProject()
+    await publish(project, "quality", spec({ type: "integer" }))
+    await publish(project, "quality", { weave_type: { type: "Op" } }, null)
+    expect((await annotate(project, "latest", 5)).status).toBe(200)
+    expect((await annotate(project, "v0", "five")).body).toMatchObject({
+      reason: expect.stringContaining("does not match annotation spec"),
+    })
+  })
+
   test("one that is deleted, that was never there, or that is no spec: 400", async () => {
     const project = opened.acme.newProject()
     const digest = await publish(project, "quality", spec({}))

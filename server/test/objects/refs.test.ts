@@ -77,6 +77,18 @@ describe("objects 9: values", () => {
     expect(await values(`${base}/object/x:latest`, `${base}/object/x:v0`, `${base}/op/x:v1`)).toEqual([2, 1, 2])
   })
 
+  test("objects 3.1: an op and an object of one name are each found by refs of their kind, whichever came last", async () => {
+    const project = acme.newProject()
+    await publish(project, "x", '{"weave_type":{"type":"Op"},"n":1}')
+    await publish(project, "x", '{"n":2}')
+    const n = (kind: string, version: string) => `weave:///${project}/${kind}/x:${version}/attr/n`
+    expect(await values(n("op", "latest"), n("op", "v0"), n("object", "latest"), n("object", "v0"))).toEqual([
+      1, 1, 2, 2,
+    ])
+    await publish(project, "x", '{"weave_type":{"type":"Op"},"n":1}')
+    expect(await values(n("object", "latest"), n("object", "v0"), n("op", "latest"))).toEqual([2, 2, 1])
+  })
+
   test("a deleted object is null, an unknown one 404 with what is missing", async () => {
     const project = acme.newProject()
     const [kept, gone] = [await publish(project, "kept", "1"), await publish(project, "gone", "2")]

@@ -5,7 +5,7 @@ import { isMap } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { refPrefix } from "../../objects/refs/refs.ts"
-import { publishedVersion, readPublished } from "./published-object.ts"
+import { publishedObject, readPublished } from "./published-object.ts"
 import { fillMessage, type TemplateVariables } from "./template.ts"
 
 interface MessageSource {
@@ -39,7 +39,7 @@ export async function promptMessages(
   const [name = "", version = "latest"] = prompt.split(":")
   const found = prompt.startsWith(refPrefix)
     ? await readPublished(database, principal, prompt)
-    : await publishedVersion(database, project, name, version)
+    : await publishedObject(database, project, name, version)
   const messages = found.value["messages"]
   if (found.baseClass === "Prompt" || found.baseClass === "MessagesPrompt") {
     if (Array.isArray(messages)) return messages as unknown[]

@@ -6,7 +6,8 @@ import { isMap } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../../objects/object-read.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { formatRef, parseRef, refPrefix } from "../../objects/refs/refs.ts"
+import { formatRef, parseRef, refPrefix, versionNameOf } from "../../objects/refs/refs.ts"
+import type { VersionName } from "../../storage/catalog/objects/object-reads.ts"
 
 export interface PublishedObject {
   /** Names the version by its digest. */
@@ -35,17 +36,26 @@ export async function readPublished(
     )
   }
   const project = await existingProject(database, principal, ref.project, "read")
-  return publishedVersion(database, project, ref.name, ref.version)
+  return publishedVersion(database, project, versionNameOf(ref))
 }
 
-/** @throws {HeddleError} 400, 404. */
-export async function publishedVersion(
+/** An object's before an op's of the same name. @throws {HeddleError} 400, 404. */
+export function publishedObject(
   database: CatalogDatabase,
   project: ProjectAccess,
   objectId: string,
   version: string,
 ): Promise<PublishedObject> {
-  const record = await liveVersion(database, project.id, { objectId, version }, true)
+  return publishedVersion(database, project, { objectId, version, preferred: "object" })
+}
+
+async function publishedVersion(
+  database: CatalogDatabase,
+  project: ProjectAccess,
+  versionName: VersionName,
+): Promise<PublishedObject> {
+  const { objectId, version } = versionName
+  const record = await liveVersion(database, project.id, versionName, true)
   const value = parseExact(record.val ?? "null")
   if (!isMap(value) || JSON.isRawJSON(value)) {
     throw new HeddleError("value_error", `the object "${objectId}:${version}" has no fields, so it cannot be run`)

@@ -18,7 +18,7 @@ import {
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
 import { query } from "../../wire/queries/query.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
-import { publishedVersion } from "../execution/published-object.ts"
+import { publishedObject } from "../execution/published-object.ts"
 import { budgetOf, checkDefinition, readDefinition, type RuleDefinition } from "./rule-definition.ts"
 
 const monitorClasses = new Set<string | null>(["Monitor", "ClassifierMonitor"])
@@ -40,7 +40,7 @@ export async function takeMonitor(
   const name = (await findProjectNames(database, teams, [internalId])).get(internalId)
   if (name === undefined) throw noSuchProject()
   const project = await existingProject(database, principal, name)
-  const { ref, value } = await publishedVersion(database, project, objectId, "latest")
+  const { ref, value } = await publishedObject(database, project, objectId, "latest")
   const there = await findScoringRule(database, project.id, { name: objectId })
   const budget = there === null ? budgetOf(null) : readDefinition(there.definition).budget
   const parsedQuery = value["query"] == null ? null : query.safeParse(plain(value["query"]))

@@ -11,8 +11,8 @@ export async function findAnnotationSpec(
   annotationRef: string,
 ): Promise<string> {
   const { name, version } = checkRef(annotationRef, "annotation_ref", ["object"])
-  const found = await findVersion(database, projectId, { objectId: name, version }, true)
-  if (found === null || found.deleted_at !== null || found.val === null || found.kind !== "object") {
+  const found = await findVersion(database, projectId, { objectId: name, version, kind: "object" }, true)
+  if (found === null || found.deleted_at !== null || found.val === null) {
     throw new HeddleError("invalid_request", `Annotation ref ${annotationRef} not found`)
   }
   return found.val

@@ -4,7 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../../objects/object-read.ts"
 import { existingProject } from "../../access/project-access.ts"
-import { type Ref, refPrefix, tryParseRef } from "../../objects/refs/refs.ts"
+import { type Ref, refPrefix, tryParseRef, versionNameOf } from "../../objects/refs/refs.ts"
 
 /**
  * Labels for a spec that is not there are refused one by one, so a queue with one is refused at once.
@@ -16,10 +16,10 @@ export async function requireScorers(
   refs: readonly string[],
 ): Promise<void> {
   for (const text of new Set(refs)) {
-    const { project, name, version } = scorerRef(text)
+    const ref = scorerRef(text)
     try {
-      const { id } = await existingProject(database, principal, project, "read")
-      await liveVersion(database, id, { objectId: name, version }, false)
+      const { id } = await existingProject(database, principal, ref.project, "read")
+      await liveVersion(database, id, versionNameOf(ref), false)
     } catch (error) {
       if (!(error instanceof HeddleError)) throw error
       // A project that the caller may not see holds nothing for them.

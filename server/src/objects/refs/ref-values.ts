@@ -11,7 +11,7 @@ import { rowPieces } from "../../storage/traces/table-rows.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import { withValues } from "../version-values.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
-import { type Ref, type RefStep, tryParseRef } from "./refs.ts"
+import { type Ref, type RefStep, tryParseRef, versionNameOf } from "./refs.ts"
 
 /** A ref whose value is a ref takes no step: a circle of such refs must end. */
 const maximumHops = 32
@@ -125,7 +125,7 @@ class RefReader {
     const project = this.#projects.get(projectName)
     if (project == null) return []
     const { database } = this.#dependencies
-    const names = refs.map((ref) => ({ objectId: ref.name, version: ref.version }))
+    const names = refs.map(versionNameOf)
     const found = await findVersions(database, project.id, names, false)
     const live = found.filter((version) => version !== null && version.deleted_at === null) as ObjectVersionRecord[]
     for (const { size_bytes } of live) this.#hold(size_bytes)

@@ -1,5 +1,6 @@
 /** References to things of the evaluation store: evaluation-store-objects 12. */
 import { HeddleError } from "../../errors.ts"
+import type { VersionName } from "../../storage/catalog/objects/object-reads.ts"
 
 export type RefKind = "object" | "op" | "call" | "table"
 
@@ -26,6 +27,11 @@ export const internalRefPrefix = "weave-trace-internal:///"
 /** A ref, or, for an empty name, what all refs of the kind begin with. `project`: `entity/project`. */
 export function formatRef(project: string, kind: RefKind, name: string, version?: string): string {
   return `${refPrefix}${project}/${kind}/${name}${version === undefined ? "" : `:${version}`}`
+}
+
+/** By which the catalog knows what a ref of an object or op names. */
+export function versionNameOf({ kind, name, version }: Ref): VersionName {
+  return { objectId: name, version, preferred: kind === "op" ? "op" : "object" }
 }
 
 /** @throws {HeddleError} `value_error`, for an internal ref `invalid_external_ref`. */

@@ -40,7 +40,7 @@ export async function tableOf(
 ): Promise<string> {
   if (object_id == null)
     throw new HeddleError("invalid_request", "name a dataset by object_id, or a table by table_digest")
-  const name = { objectId: object_id, version: digest ?? "latest" }
+  const name = { objectId: object_id, version: digest ?? "latest", preferred: "object" } as const
   const { val } = await liveVersion(database, project.id, name, true)
   const rows = val === null ? undefined : (JSON.parse(val) as { rows?: unknown } | null)?.rows
   const ref = typeof rows === "string" ? tryParseRef(rows) : null

@@ -8,7 +8,7 @@ import { isMap } from "../../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import { refPrefix } from "../../../objects/refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
-import { type PublishedObject, publishedVersion, readPublished } from "../published-object.ts"
+import { type PublishedObject, publishedObject, readPublished } from "../published-object.ts"
 import { keyMask } from "../../../gateway/providers/key-mask.ts"
 import type { ProviderModel } from "../../../gateway/providers/provider-request.ts"
 import { secretFor } from "../../../gateway/providers/provider-secrets.ts"
@@ -28,7 +28,7 @@ export async function findProviderModel(
 ): Promise<ProviderModel> {
   const published = model.startsWith(refPrefix)
     ? await readPublished(database, principal, model)
-    : await publishedVersion(database, project, modelObjectId(model), "latest")
+    : await publishedObject(database, project, modelObjectId(model), "latest")
   requireClass(published, "ProviderModel")
   const name = published.value["name"]
   if (typeof name !== "string" || name === "") throw unusable(published, "has no name")
@@ -82,7 +82,7 @@ async function providerByDigest(
   const suffix = `-${providerObjectId(name)}`
   const providerId = model.name.endsWith(suffix) ? model.name.slice(0, -suffix.length) : ""
   if (providerId === "") throw unusable(model, "does not tell its provider: its object id is not <provider>-<model>")
-  return publishedVersion(database, model.project, providerId, digest)
+  return publishedObject(database, model.project, providerId, digest)
 }
 
 /** Objects that were published without their class are not checked: anything may be where a text belongs. */

@@ -28,6 +28,8 @@ export interface VersionName {
   version: string
   /** Only a version of this kind; a name may be an op's and an object's. */
   kind?: ObjectKind
+  /** Where versions of both kinds have the name, the one of this kind. */
+  preferred?: ObjectKind
 }
 
 const columns = [
@@ -44,7 +46,10 @@ const columns = [
   "deleted_at",
 ] as const
 
-/** The version of this name, also a deleted one; null: none. A name that two kinds share means the one published last. */
+/**
+ * The version of this name, also a deleted one; null: none. A name that two kinds share means the one published last,
+ * unless a kind is preferred.
+ */
 export async function findVersion(
   database: CatalogDatabase,
   projectId: string,
@@ -64,6 +69,7 @@ function versionQuery(database: CatalogDatabase, projectId: string, name: Versio
     .where("object_id", "=", name.objectId)
     .where((builder) => isNamed(builder, projectId, name))
     .$if(name.kind !== undefined, (query) => query.where("kind", "=", name.kind as ObjectKind))
+    .$if(name.preferred !== undefined, (query) => query.orderBy(sql`kind <> ${name.preferred}`))
     .orderBy(sql`deleted_at is not null`)
     .orderBy("published", "desc")
     .limit(1)
