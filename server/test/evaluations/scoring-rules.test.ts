@@ -95,7 +95,7 @@ async function ruleOf(project: string, id: string): Promise<Rule> {
 /** Waits until the rule has these counters; returns the rule. */
 async function counted(project: string, { id }: Rule, counters: Record<string, number>): Promise<Rule> {
   await expect
-    .poll(async () => (await ruleOf(project, id)).counters, { timeout: 15_000, interval: 100 })
+    .poll(async () => (await ruleOf(project, id)).counters, { timeout: 60_000, interval: 100 })
     .toMatchObject(counters)
   return ruleOf(project, id)
 }
@@ -197,6 +197,21 @@ describe("a rule", () => {
     }
     await counted(project, rule, { seen: 5, scored: 5, waiting: 0 })
     expect(await scoresOf(project, "long")).toEqual({ ...Object.fromEntries(ids.map((id) => [id, 4])), [other]: 5 })
+  })
+
+  test("holds large answers against a schema, many of them at once, each with the time of a check", async () => {
+    const project = acme.newProject()
+    const pairs = { type: "array", items: { type: "array" }, uniqueItems: true }
+    const schema = { type: "object", properties: { pairs } }
+    const rule = await makeRule(project, "unique", { kind: "json_schema", schema })
+    // One is held against it in a fraction of the time of a check, which all of them exceed together.
+    const different = Array.from({ length: 3000 }, (_, n) => [n])
+    const answer = (list: number[][]) => ({ output: { pairs: list, note: "x".repeat(700_000) } })
+    const calls = Array.from({ length: 28 }, (_, n) => answer(n === 5 ? [...different, [0]] : different))
+    const ids = await storeCalls(project, ...calls)
+    expect(await counted(project, rule, { scored: 28, failed: 0, waiting: 0 })).toMatchObject({ state: "active" })
+    const scores = await scoresOf(project, "unique")
+    expect(ids.map((id) => scores[id])).toEqual(calls.map((_, n) => n !== 5))
   })
 
   test("takes a share of the calls by their ids: the same ones as another rule with that share", async () => {

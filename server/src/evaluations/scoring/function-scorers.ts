@@ -1,12 +1,12 @@
 /** Scorers that are functions of this server: no model is asked. */
 import { isDeepStrictEqual } from "node:util"
 import { codePoints } from "../../json/code-points.ts"
-import { findValueFault } from "../../objects/schemas/user-schemas.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { matchPattern } from "../../storage/traces/query/pattern-match.ts"
 import type { FunctionScorer } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { fieldPath, textOf, valueIn } from "./field-value.ts"
+import { heldAgainst } from "./schema-verdicts.ts"
 
 /** JSON text of what the scorer gave, or why it cannot say. */
 export type FunctionScore = { output: string } | { failure: string }
@@ -34,7 +34,9 @@ export async function scoreByFunction(
     case "regex":
       return (await matches(dependencies, scorer.pattern, values)).map(verdict)
     case "json_schema":
-      return (await satisfying(dependencies, scorer.schema, values)).map(verdict)
+      return (await heldAgainst(dependencies, scorer.schema, values)).map((one) =>
+        "failure" in one ? one : verdict(one.fits),
+      )
     case "length":
       return values.map((value) => (value === undefined ? missing(field) : lengthScore(scorer, value)))
     case "value":
@@ -87,36 +89,4 @@ async function matches({ traces }: Dependencies, pattern: string, values: readon
   }
   await flush()
   return found
-}
-
-/** A text is taken for the JSON that it holds, as answers of models are, unless the schema asks for a text. */
-async function satisfying(
-  dependencies: Dependencies,
-  schema: Of<"json_schema">["schema"],
-  values: readonly unknown[],
-): Promise<boolean[]> {
-  const response = { schema: JSON.stringify(schema), name: "the schema of the rule" }
-  const texts = values.map((value) => jsonOf(value, schema["type"] === "string"))
-  const found = texts.map((text) => text !== null)
-  const places = texts.flatMap((text, place) => (text === null ? [] : [{ text, place }]))
-  for (let from = 0; from < places.length;) {
-    const some = places.slice(from).map(({ text }) => text)
-    const fault = await findValueFault(dependencies, response, some)
-    if (fault === null) break
-    found[places[from + fault.index]?.place ?? 0] = false
-    from += fault.index + 1
-  }
-  return found
-}
-
-/** null: there is none. */
-function jsonOf(value: unknown, isText: boolean): string | null {
-  if (value === undefined) return null
-  if (typeof value !== "string" || isText) return JSON.stringify(value)
-  try {
-    JSON.parse(value)
-    return value
-  } catch {
-    return null
-  }
 }

@@ -28,13 +28,27 @@ export interface ValueFault {
 /** @throws {HeddleError} `invalid_request`: the schema cannot be used, or takes too much with these values. */
 export async function findValueFault(
   dependencies: Dependencies,
-  { schema, name }: { schema: string; name: string },
+  schema: { schema: string; name: string },
   values: readonly string[],
 ): Promise<ValueFault | null> {
+  const fault = await findFaultInTime(dependencies, schema, values)
+  if (fault === "late") throw tooSlow(dependencies, schema.name, "invalid_request")
+  return fault
+}
+
+/**
+ * As {@link findValueFault}; `late`: the time of one check is over. It is little, and takes in the reading of the values:
+ * fewer of them may have enough.
+ */
+export async function findFaultInTime(
+  dependencies: Dependencies,
+  { schema, name }: { schema: string; name: string },
+  values: readonly string[],
+): Promise<ValueFault | "late" | null> {
   checkSize(dependencies, { schema, name }, "invalid_request")
   const fault = await faultOf(dependencies, { schema, values })
   if (fault === null) return null
-  if (fault.kind === "late") throw tooSlow(dependencies, name, "invalid_request")
+  if (fault.kind === "late") return "late"
   if (fault.kind === "schema") throw new HeddleError("invalid_request", `${name} cannot be used: ${fault.message}`)
   return { index: fault.index, message: fault.message.trim() }
 }
