@@ -84,6 +84,21 @@ describe("objects 5: batch, purge, replace", () => {
     expect((await replace({ feedback_id: "unknown", id: "new" })).status).toBe(200)
     expect((await query(project)).total_count).toBe(2)
   })
+
+  test("law 2: the same replacement again finds what the first one stored", async () => {
+    const project = opened.acme.newProject()
+    const { id } = await created(project)
+    const replace = (payload: object, feedback_id = id) =>
+      opened.acme.post("/feedback/replace", { ...item(project), feedback_id, payload })
+    const first = feedbackCreated.strict().parse((await replace({ v: 2 })).body)
+    expect((await replace({ v: 2 })).body).toEqual(first)
+    expect((await query(project)).result).toMatchObject([{ id: first.id, payload: { v: 2 } }])
+    const second = feedbackCreated.strict().parse((await replace({ v: 2 }, first.id)).body)
+    expect(second.id).not.toBe(first.id)
+    expect((await query(project)).result).toMatchObject([{ id: second.id }])
+    const other = feedbackCreated.strict().parse((await replace({ v: 3 }, second.id)).body)
+    expect((await query(project)).result).toMatchObject([{ id: other.id, payload: { v: 3 } }])
+  })
 })
 
 describe("objects 2.4: query", () => {

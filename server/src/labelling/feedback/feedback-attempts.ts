@@ -47,7 +47,20 @@ export function attemptKey(userId: string, form: string, content: Uint8Array | s
 export function madeId({ now, seed }: FeedbackAttempt, index: number): string {
   const bytes = createHash("sha256").update(`${seed} ${index}`).digest().subarray(0, 16)
   bytes.writeUIntBE(now, 0, 6)
-  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6)
+  return uuidOf(bytes, 7)
+}
+
+/**
+ * A UUID of version 8: the id of what replaces other feedback. It is the same for the same content from the same user, so
+ * that a request which is sent again, its answer lost, finds what the first one stored.
+ * @param key the request's {@link attemptKey}.
+ */
+export function replacementId(key: string): string {
+  return uuidOf(Buffer.from(key, "hex").subarray(0, 16), 8)
+}
+
+function uuidOf(bytes: Buffer, version: number): string {
+  bytes.writeUInt8((version << 4) | (bytes.readUInt8(6) & 0x0f), 6)
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8)
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }

@@ -13,7 +13,7 @@ import { threadTask } from "../../threads/thread-task.ts"
 import type { FeedbackFields } from "../../wire/labelling/feedback.ts"
 import { ensureProjectIds } from "../../objects/payload/payload-lookups.ts"
 import { readFeedback, readFeedbackBatch, readFeedbackReplacement } from "./feedback-body.ts"
-import { attemptKey, type FeedbackAttempt, madeId } from "./feedback-attempts.ts"
+import { attemptKey, type FeedbackAttempt, madeId, replacementId } from "./feedback-attempts.ts"
 import { lookUpFeedback, type FeedbackLookup } from "./feedback-lookups.ts"
 import { type FeedbackItem, feedbackRow } from "./feedback-row.ts"
 import { checkFeedback } from "./feedback-types.ts"
@@ -51,7 +51,8 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackLo
   ownThreadBytes: 64 * 1024,
   *run(input) {
     const { userId } = input
-    const { items, replaced } = readItems(input)
+    const key = attemptKey(userId, input.form, contentOf(input))
+    const { items, replaced } = readItems(input, key)
     const checked = items.map((item) => {
       checkPayloadSize(item.payload)
       return { item, family: checkFeedback(item.body) }
@@ -61,7 +62,7 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackLo
     yield* checkQueues(placed)
     yield* checkAnnotations(placed)
     const found = yield* storedBefore(placed)
-    const attempt = yield* lookUpFeedback("attempt", { key: attemptKey(userId, input.form, contentOf(input)) })
+    const attempt = yield* lookUpFeedback("attempt", { key })
     // A microsecond apart, so that a list in the order of time is in the order of the batch.
     const rows = placed.map(({ item, family, projectId }, index) => {
       const createdAt = item.createdAt ?? isoTimeOf(BigInt(attempt.now) * 1000n + BigInt(index))
@@ -82,8 +83,8 @@ export const feedbackTask = threadTask<FeedbackInput, FeedbackResult, FeedbackLo
   },
 })
 
-/** `replaced`: the id of the feedback whose place the one item takes; null: none. */
-function readItems(sent: SentFeedback): { items: FeedbackItem[]; replaced: string | null } {
+/** `replaced`: the id of the feedback whose place the one item takes; null: none. `key`: the request's `attemptKey`. */
+function readItems(sent: SentFeedback, key: string): { items: FeedbackItem[]; replaced: string | null } {
   switch (sent.form) {
     case "one":
       return { items: [readFeedback(sent.bytes)], replaced: null }
@@ -91,7 +92,8 @@ function readItems(sent: SentFeedback): { items: FeedbackItem[]; replaced: strin
       return { items: readFeedbackBatch(sent.bytes), replaced: null }
     case "replacement": {
       const { feedbackId, item } = readFeedbackReplacement(sent.bytes)
-      return { items: [item], replaced: feedbackId }
+      const body = { ...item.body, id: item.body.id || replacementId(key) }
+      return { items: [{ ...item, body }], replaced: feedbackId }
     }
     case "items":
       return { items: sent.items.map(madeItem), replaced: null }
