@@ -184,6 +184,17 @@ describe("disputes and final labels", () => {
     expect((await labels({ adjudicated: true })).items).toHaveLength(1)
   })
 
+  test("the page after an item that was taken out of the queue since is there, and begins behind it", async () => {
+    const { labels, items, owner } = await labelQueue(4)
+    const first = await labels({ limit: 2 })
+    expect(first.next_after).toBe(items[1])
+    expect((await opened.acme.delete(`${owner.url}/items/${items[1]}${owner.inProject}`)).status).toBe(200)
+    const rest = await labels({ limit: 2, after: first.next_after })
+    expect([rest.items.map(({ item }) => item.call_id), rest.next_after]).toEqual([[uuid(3), uuid(4)], null])
+    const other = await labelQueue(1)
+    expect((await owner.post("/labels/query", { after: other.items[0] })).status).toBe(404)
+  })
+
   test("a decided dispute leaves the list, also when nobody decided the fields on which all agree", async () => {
     const { label, complete, labels, items, owner } = await labelQueue(1)
     for (const [caller, tone] of [

@@ -8,7 +8,7 @@ import { findUsernames } from "../../storage/catalog/accounts/usernames.ts"
 import { findFinalLabels, type FinalLabelRecord } from "../../storage/catalog/labelling/annotation-final-labels.ts"
 import {
   type AnnotationItemRecord,
-  findItem,
+  findAddedAt,
   findItemsAfter,
 } from "../../storage/catalog/labelling/annotation-items.ts"
 import { findCompleters } from "../../storage/catalog/labelling/annotation-progress.ts"
@@ -191,13 +191,16 @@ export function toFinalLabel({ item_id: _item, value, ...label }: FinalLabelReco
   return { ...label, value: parseExact(value) }
 }
 
-/** Live items in the order in which they were added. @throws {HeddleError} `not_found` for an unknown `after`. */
+/**
+ * Live items in the order in which they were added. `after` may have been taken out of the queue since its page was read.
+ * @throws {HeddleError} `not_found` for an unknown `after`.
+ */
 export async function* itemChunks(
   { database }: StoreDependencies,
   access: QueueAccess,
   after: string | null,
 ): AsyncGenerator<AnnotationItemRecord[]> {
-  let last = after === null ? null : await findItem(database, access.queueId, after)
+  let last = after === null ? null : await findAddedAt(database, access.queueId, after)
   if (after !== null && last === null) throw itemNotFound(access, after)
   for (;;) {
     const chunk = await findItemsAfter(database, access.queueId, last, itemsAtOnce)

@@ -140,11 +140,24 @@ export function isLiveIn(queueId: string, { queue_id, deleted_at }: Pick<StoredI
   return queue_id === queueId.toLowerCase() && deleted_at === null
 }
 
-/** Live items in the order in which they were added, from after one of them on. */
+/** Where an item stands among those of its queue in the order in which they were added. */
+export type AddedAt = Pick<AnnotationItemRecord, "id" | "created_at">
+
+/** Also of an item that was taken out of the queue; null: the queue never had one of this id. */
+export async function findAddedAt(database: CatalogDatabase, queueId: string, itemId: string): Promise<AddedAt | null> {
+  if (!isUuid(itemId)) return null
+  const { rows } = await sql<AddedAt & Pick<StoredItem, "queue_id">>`
+    select i.id, i.queue_id, ${isoText("i.created_at")} as created_at from annotation_items i
+    where i.id = ${itemId}`.execute(database)
+  // As in `isLiveIn`, no condition of the statement.
+  return rows.find(({ queue_id }) => queue_id === queueId.toLowerCase()) ?? null
+}
+
+/** Live items in the order in which they were added, from after one of them on, which need not be live. */
 export async function findItemsAfter(
   database: CatalogDatabase,
   queueId: string,
-  after: { created_at: string; id: string } | null,
+  after: AddedAt | null,
   limit: number,
 ): Promise<AnnotationItemRecord[]> {
   const { rows } = await sql<StoredItem>`
