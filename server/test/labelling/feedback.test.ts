@@ -51,6 +51,21 @@ describe("objects 2.3: create", () => {
     expect((await opened.acme.post("/feedback/query", { project_id: project })).text).toContain(`"payload":${payload}`)
   })
 
+  test("law 3: so does the payload of a reaction, with the names of its emoji behind it", async () => {
+    const project = opened.acme.newProject()
+    const payload = '{"emoji":"👍", "n":1.0,"big":9007199254740993,"alias":"mine"}'
+    const body = JSON.stringify(item(project, { feedback_type: "wandb.reaction.1", payload: "P" })).replace(
+      '"P"',
+      payload,
+    )
+    const { status, text } = await opened.acme.post("/feedback/create", body)
+    const names = '"alias":":thumbs_up:","detoned":"👍","detoned_alias":":thumbs_up:"'
+    expect([status, text]).toEqual([
+      200,
+      expect.stringContaining(`"payload":{"emoji":"👍","n":1.0,"big":9007199254740993,${names}}`),
+    ])
+  })
+
   test("duplicate payload key: the last one counts, for the type's rules and in the store", async () => {
     const note = item(opened.acme.newProject(), { feedback_type: "wandb.note.1", payload: { note: "last" } })
     const text = JSON.stringify(note)

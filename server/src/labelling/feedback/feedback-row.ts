@@ -1,5 +1,6 @@
 /** The row that is stored of a piece of feedback: evaluation-store-objects 2.3 and 5. */
 import { HeddleError } from "../../errors.ts"
+import { withMembers } from "../../json/json-members.ts"
 import type { FeedbackRow } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { FeedbackCreateBody } from "../../wire/labelling/feedback.ts"
 import { nameEmoji } from "./emoji.ts"
@@ -56,16 +57,20 @@ export function feedbackRow({ body, payload }: FeedbackItem, family: FeedbackFam
 }
 
 function storedPayload(body: FeedbackCreateBody, family: FeedbackFamily, sent: string): string {
-  const text = family === "reaction" ? withReactionNames(body.payload) : sent
+  const text = family === "reaction" ? withReactionNames(body.payload, sent) : sent
   checkPayloadSize(text)
   return text
 }
 
-function withReactionNames(payload: FeedbackCreateBody["payload"]): string {
+function withReactionNames(payload: FeedbackCreateBody["payload"], sent: string): string {
   const emoji = String(payload["emoji"])
   const name = nameEmoji(emoji)
   if (name === null) throw new HeddleError("invalid_request", `payload.emoji "${emoji}" must be exactly one emoji`)
-  return JSON.stringify({ ...payload, alias: name.alias, detoned: name.detoned, detoned_alias: name.detonedAlias })
+  return withMembers(sent, {
+    alias: JSON.stringify(name.alias),
+    detoned: JSON.stringify(name.detoned),
+    detoned_alias: JSON.stringify(name.detonedAlias),
+  })
 }
 
 /** The two agent types name what they are about in `weave_ref`; the columns say the same. */
