@@ -214,6 +214,19 @@ describe("a rule", () => {
     expect(ids.map((id) => scores[id])).toEqual(calls.map((_, n) => n !== 5))
   })
 
+  test("law 3: gives the value of a field as it was spelled", async () => {
+    const project = acme.newProject()
+    const rule = await makeRule(project, "exact", { kind: "value", field: "output.list.1" })
+    const list = '[0, {"n":9007199254740993,"f":1.0} ]'
+    const batch = JSON.stringify({ batch: [newCall(project, { output: { list: "LIST" } })] }).replace('"LIST"', list)
+    expect((await acme.post(`/v2/${project}/calls/complete`, batch)).status).toBe(200)
+    await storeCalls(project, { output: { list: [0, null] } }, { output: { list: { "1": true } } })
+    await counted(project, rule, { scored: 2, failed: 1 })
+    const { text } = await acme.post("/feedback/query", { project_id: project })
+    expect(text).toContain('"payload":{"output":{"n":9007199254740993,"f":1.0}}')
+    expect(text).toContain('"payload":{"output":true}')
+  })
+
   test("takes a share of the calls by their ids: the same ones as another rule with that share", async () => {
     const project = acme.newProject()
     const half = await makeRule(project, "half", { kind: "length" }, { sampling_rate: 0.5 })

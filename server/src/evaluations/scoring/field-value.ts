@@ -1,5 +1,6 @@
 /** The value that a rule looks at: a field of a call, by its path. */
 import { HeddleError } from "../../errors.ts"
+import { elementText, memberText } from "../../json/json-members.ts"
 import { isMap, tryParse } from "../../json/parsed-json.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 
@@ -35,6 +36,20 @@ export function valueIn(row: CallRow, { column, keys }: FieldPath): unknown {
   let value: unknown = tryParse(stored)
   for (const key of keys) value = member(value, key)
   return value ?? undefined
+}
+
+/** JSON text of {@link valueIn}, its numbers as they were spelled. */
+export function jsonIn(row: CallRow, { column, keys }: FieldPath): string | undefined {
+  const stored = row[column] ?? null
+  if (stored === null) return undefined
+  if (plain.some((name) => name === column)) return JSON.stringify(stored)
+  const found = keys.reduce<string | null>((text, key) => (text === null ? null : memberJson(text, key)), stored)
+  return found === null || found === "null" ? undefined : found
+}
+
+function memberJson(text: string, key: string): string | null {
+  if (!text.startsWith("[")) return memberText(text, key)
+  return /^\d+$/.test(key) ? elementText(text, Number(key)) : null
 }
 
 function member(value: unknown, key: string): unknown {

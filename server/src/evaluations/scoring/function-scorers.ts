@@ -5,7 +5,7 @@ import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { matchPattern } from "../../storage/traces/query/pattern-match.ts"
 import type { FunctionScorer } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
-import { fieldPath, textOf, valueIn } from "./field-value.ts"
+import { fieldPath, jsonIn, textOf, valueIn } from "./field-value.ts"
 import { heldAgainst } from "./schema-verdicts.ts"
 
 /** JSON text of what the scorer gave, or why it cannot say. */
@@ -25,6 +25,12 @@ export async function scoreByFunction(
 ): Promise<FunctionScore[]> {
   const field = scorer.field ?? usualField
   const path = fieldPath(field)
+  if (scorer.kind === "value") {
+    return rows.map((row) => {
+      const output = jsonIn(row, path)
+      return output === undefined ? missing(field) : { output }
+    })
+  }
   const values = rows.map((row) => valueIn(row, path))
   switch (scorer.kind) {
     case "contains":
@@ -39,8 +45,6 @@ export async function scoreByFunction(
       )
     case "length":
       return values.map((value) => (value === undefined ? missing(field) : lengthScore(scorer, value)))
-    case "value":
-      return values.map((value) => (value === undefined ? missing(field) : { output: JSON.stringify(value) }))
   }
 }
 
