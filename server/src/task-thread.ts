@@ -15,6 +15,7 @@ import { remapTask } from "./calls/otel/remap-task.ts"
 import { traceExportTask } from "./calls/otel/trace-export.ts"
 import { schemaTask } from "./objects/schemas/schema-check.ts"
 import { createTableTask, tableFromDigestsTask, updateTableTask } from "./objects/tables/table-tasks.ts"
+import { refPathsTask } from "./objects/refs/ref-paths.ts"
 import { manifestTask } from "./platform/artifacts/manifest-task.ts"
 import { runDocumentTask } from "./platform/runs/run-document.ts"
 import { fileStreamTask } from "./platform/runs/stream-task.ts"
@@ -40,6 +41,7 @@ export const runTask = taskRunner([
   parquetSizeTask,
   predictionTask,
   publicationTask,
+  refPathsTask,
   remapTask,
   runDocumentTask,
   schemaTask,

@@ -89,6 +89,36 @@ describe("objects 9: values", () => {
     expect(await values(n("object", "latest"), n("object", "v0"), n("op", "latest"))).toEqual([2, 2, 1])
   })
 
+  test("a path leads to the last of equal members, from the end of a list, and nowhere else than it says", async () => {
+    const project = acme.newProject()
+    const ref = await publish(project, "x", '{ "a":{"b":[1,2]}, "a":{"c":[ 3 ,[4,"5"] ]}, "é":{"":true} }')
+    const at = (path: string) => `${ref}/${path}`
+    expect(
+      await values(
+        at("attr/a/key/b"),
+        at("attr/a/key/c"),
+        at("attr/a/key/c/index/0"),
+        at("attr/a/key/c/index/-1/index/-2"),
+        at("attr/a/key/c/index/+1/index/1"),
+        at("attr/a/key/c/index/-3"),
+        at("attr/a/key/c/index/0/index/0"),
+        at("attr/a/id/c"),
+        at(`key/${encodeURIComponent("é")}/key/`),
+      ),
+    ).toEqual([null, [3, [4, "5"]], 3, 4, "5", null, null, null, true])
+  })
+
+  test("law 8: a thousand parts of a large value are found in one walk through it", async () => {
+    const project = acme.newProject()
+    const [count, levels] = [1_600_000, 6]
+    const list = `[${"0,".repeat(count - 1)}7]`
+    const value = `${'{"in":'.repeat(levels)}{"list":${list}}${"}".repeat(levels)}`
+    const elements = `${await publish(project, "large", value)}${"/attr/in".repeat(levels)}/attr/list/index`
+    const refs = Array.from({ length: 999 }, (_, index) => `${elements}/${index * 1000}`)
+    const found = await values(...refs, `${elements}/${count - 1}`)
+    expect(found).toEqual([...Array.from({ length: 999 }, () => 0), 7])
+  })
+
   test("a deleted object is null, an unknown one 404 with what is missing", async () => {
     const project = acme.newProject()
     const [kept, gone] = [await publish(project, "kept", "1"), await publish(project, "gone", "2")]

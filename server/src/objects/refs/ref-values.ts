@@ -5,12 +5,13 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { elementText, memberText } from "../../json/json-members.ts"
 import { findVersions, type ObjectVersionRecord } from "../../storage/catalog/objects/object-reads.ts"
 import { rowPieces } from "../../storage/traces/table-rows.ts"
+import { noLookups } from "../../threads/thread-task.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import { withValues } from "../version-values.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
+import { type PathEnd, refPathsTask } from "./ref-paths.ts"
 import { type Ref, type RefStep, tryParseRef, versionNameOf } from "./refs.ts"
 
 /** A ref whose value is a ref takes no step: a circle of such refs must end. */
@@ -72,11 +73,25 @@ class RefReader {
     await this.#findProjects(walks)
     await this.#findObjects(walks)
     const rows = await this.#findRows(walks)
-    return walks.map((walk) => {
-      if (walk.state === "object") return follow(this.#objects.get(keyOf(walk.ref)) ?? null, walk.ref.steps)
-      if (walk.state === "row") return follow(rows.get(`${walk.project} ${walk.digest}`) ?? null, walk.steps)
-      return walk
-    })
+    const next = [...walks]
+    for (const [key, waiting] of Map.groupBy(walks.entries(), ([, walk]) => valueKeyOf(walk))) {
+      if (key === null) continue
+      const value = this.#objects.get(key) ?? rows.get(key) ?? null
+      const paths = waiting.map(([, walk]) => stepsLeft(walk))
+      const ends = await this.#follow(value, paths)
+      waiting.forEach(([at], index) => (next[at] = ends[index] as Walk))
+    }
+    return next
+  }
+
+  /** Takes steps into a value until they end, or a ref has to be looked up. */
+  async #follow(value: string | null, paths: readonly RefStep[][]): Promise<Walk[]> {
+    if (value === null || paths.every((steps) => steps.length === 0)) {
+      return paths.map(() => ({ state: "done", value }))
+    }
+    const options = { bytes: value.length, answer: noLookups }
+    const { ends } = await this.#dependencies.threads.run(refPathsTask, { value, paths }, options)
+    return ends.map((end, index) => walkOf(value, end, paths[index] ?? []))
   }
 
   async #findProjects(walks: readonly Walk[]): Promise<void> {
@@ -139,7 +154,7 @@ class RefReader {
     }))
   }
 
-  /** By `<project> <digest>`. */
+  /** By {@link rowKey}. */
   async #findRows(walks: readonly Walk[]): Promise<Map<string, string>> {
     const rows = new Map<string, string>()
     const wanted = walks.filter((walk) => walk.state === "row")
@@ -150,7 +165,7 @@ class RefReader {
       for await (const { texts } of rowPieces(this.#dependencies.traces, project.id, digests)) {
         for (const [digest, text] of texts) {
           this.#hold(text.length)
-          rows.set(`${name} ${digest}`, text)
+          rows.set(rowKey(name, digest), text)
         }
       }
     }
@@ -171,31 +186,35 @@ function keyOf({ project, kind, name, version }: Ref): string {
   return `${project} ${kind} ${name}:${version}`
 }
 
-/** Takes steps into a value until they end, or a ref has to be looked up. */
-function follow(value: string | null, steps: readonly RefStep[]): Walk {
-  let at = value
-  for (const [index, step] of steps.entries()) {
-    if (at === null) break
-    const rest = steps.slice(index)
-    const ref = at.startsWith('"') ? tryParseRef(JSON.parse(at) as string) : null
-    if (ref !== null) return through(ref, rest)
-    at = take(at, step)
-  }
-  return { state: "done", value: at }
+function rowKey(project: string, digest: string): string {
+  return `${project} row ${digest}`
 }
 
-function through(ref: Ref, rest: RefStep[]): Walk {
-  if (ref.kind === "object" || ref.kind === "op") {
+/** Of the value that a walk waits for; null: it waits for none. */
+function valueKeyOf(walk: Walk): string | null {
+  if (walk.state === "done") return null
+  return walk.state === "object" ? keyOf(walk.ref) : rowKey(walk.project, walk.digest)
+}
+
+function stepsLeft(walk: Walk): RefStep[] {
+  if (walk.state === "done") return []
+  return walk.state === "object" ? walk.ref.steps : walk.steps
+}
+
+function walkOf(value: string, end: PathEnd, steps: readonly RefStep[]): Walk {
+  if (end === null) return { state: "done", value: null }
+  if ("ref" in end) return through(end.ref, steps.slice(end.taken))
+  return { state: "done", value: value.slice(end.from, end.to) }
+}
+
+function through(text: string, rest: readonly RefStep[]): Walk {
+  const ref = tryParseRef(text)
+  if (ref?.kind === "object" || ref?.kind === "op") {
     return { state: "object", ref: { ...ref, steps: [...ref.steps, ...rest] }, isRequested: false }
   }
-  const [first, ...others] = [...ref.steps, ...rest]
-  if (ref.kind !== "table" || first?.edge !== "id") return { state: "done", value: null }
+  const [first, ...others] = [...(ref?.steps ?? []), ...rest]
+  if (ref?.kind !== "table" || first?.edge !== "id") return { state: "done", value: null }
   return { state: "row", project: ref.project, digest: first.value, steps: others }
-}
-
-function take(text: string, { edge, value }: RefStep): string | null {
-  if (edge === "index") return elementText(text, Number(value))
-  return edge === "id" ? null : memberText(text, value)
 }
 
 function refsNotFound(refs: readonly Ref[]): HeddleError {
