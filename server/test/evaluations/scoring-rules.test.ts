@@ -9,6 +9,7 @@ import { defaultLimits } from "../../src/limits.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { judge, publish } from "../support/judges.ts"
+import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
 const functions: [what: string, scorer: object, output: unknown, score: unknown][] = [
   ["contains any of the words", { kind: "contains", words: ["No", "yes"] }, "oh yes", true],
@@ -208,8 +209,13 @@ describe("a rule", () => {
     const different = Array.from({ length: 3000 }, (_, n) => [n])
     const answer = (list: number[][]) => ({ output: { pairs: list, note: "x".repeat(700_000) } })
     const calls = Array.from({ length: 28 }, (_, n) => answer(n === 5 ? [...different, [0]] : different))
-    const ids = await storeCalls(project, ...calls)
-    expect(await counted(project, rule, { scored: 28, failed: 0, waiting: 0 })).toMatchObject({ state: "active" })
+    let ids: string[] = []
+    const scoring = async () => {
+      ids = await storeCalls(project, ...calls)
+      expect(await counted(project, rule, { scored: 28, failed: 0, waiting: 0 })).toMatchObject({ state: "active" })
+    }
+    const scored = { table: "feedback", part: "inputs, output" }
+    expect(await storesBeforeLastRead(opened.app.stores.traces, scored, scoring)).toBe(true)
     const scores = await scoresOf(project, "unique")
     expect(ids.map((id) => scores[id])).toEqual(calls.map((_, n) => n !== 5))
   })

@@ -14,7 +14,7 @@ import {
   dueItems,
   type WorkedItems,
 } from "../../storage/catalog/evaluations/scoring-items.ts"
-import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
+import { type CallRow, readCallPieces } from "../../storage/traces/calls/call-row-reads.ts"
 import { findFeedback } from "../../storage/traces/labelling/feedback-rows.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { forEachParallel } from "../execution/jobs/parallel.ts"
@@ -86,15 +86,26 @@ interface Work {
   tally: TurnTally
 }
 
+/** Some at a time where the calls are large: all of them would take gigabytes. */
 async function scoreItems(dependencies: ExecutionDependencies, turn: RuleTurn, work: Work): Promise<void> {
   const { items, scorers, tally } = work
-  if (items.length === 0) return
-  const ids = items.map(({ callId }) => callId)
-  const rows = await readCallRows(dependencies.traces, turn.rule.projectId, ids, scoredColumns)
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  const there = items.filter(({ callId }) => byId.has(callId))
-  for (const { callId } of items) if (!byId.has(callId)) tally.gone(callId)
-  if (scorers.some(({ asksModel }) => asksModel)) return judgeEach(dependencies, turn, { ...work, items: there }, byId)
+  const scoreThese = scorers.some(({ asksModel }) => asksModel) ? judgeEach : computeEach
+  const missing = new Set(items.map(({ callId }) => callId))
+  for await (const rows of readCallPieces(dependencies.traces, turn.rule.projectId, [...missing], scoredColumns)) {
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    await scoreThese(dependencies, turn, { ...work, items: items.filter(({ callId }) => byId.has(callId)) }, byId)
+    for (const id of byId.keys()) missing.delete(id)
+  }
+  for (const callId of missing) tally.gone(callId)
+}
+
+async function computeEach(
+  dependencies: ExecutionDependencies,
+  turn: RuleTurn,
+  { items, scorers, tally }: Work,
+  byId: ReadonlyMap<string, CallRow>,
+): Promise<void> {
+  const rows = [...byId.values()]
   const scored: ScoredCall[] = []
   for (const scorer of scorers) {
     const outcomes = await scorer.score(rows, turn.signal)
@@ -102,7 +113,7 @@ async function scoreItems(dependencies: ExecutionDependencies, turn: RuleTurn, w
   }
   await storeScores(dependencies, turn, scored)
   const ofCalls = Map.groupBy(scored, ({ row }) => row.id)
-  for (const item of there)
+  for (const item of items)
     tally.ended(
       item,
       (ofCalls.get(item.callId) ?? []).map(({ outcome }) => outcome),

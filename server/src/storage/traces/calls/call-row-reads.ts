@@ -80,8 +80,18 @@ export function readCallRows(
   ids: readonly string[],
   columns: readonly CallColumn[],
 ): Promise<CallRow[]> {
+  return collected(readCallPieces(traces, projectId, ids, columns))
+}
+
+/** {@link readCallRows}, in pieces: rows may be megabytes each. */
+export function readCallPieces(
+  traces: TraceStore,
+  projectId: string,
+  ids: readonly string[],
+  columns: readonly CallColumn[],
+): AsyncGenerator<CallRow[]> {
   const areThese = (some: readonly string[], parameters: SqlParameters) => hasId(parameters, projectId, some)
-  return collected(readPieces(traces, projectId, ids, columns, areThese))
+  return readPieces(traces, projectId, ids, columns, areThese)
 }
 
 /** {@link readCallRows} of calls whose keys are known. */
