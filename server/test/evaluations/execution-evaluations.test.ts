@@ -7,6 +7,7 @@ import { completedCall } from "../support/completed-call.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { evaluation, judge, publish, publishDataset, structuredModel } from "../support/judges.ts"
+import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
 let opened: ExecutionApp
 let acme: EvaluationCaller
@@ -47,12 +48,12 @@ interface World {
   evaluationRef: string
 }
 
-async function world(more: object = {}): Promise<World> {
+async function world(more: object = {}, cases: object[] = rows): Promise<World> {
   const project = acme.newProject()
   const template = { messages_template: [{ role: "user", content: "{question}" }], response_format: "text" }
   const model = await publish(acme, project, "shouter", structuredModel(template))
   const scorer = await publish(acme, project, "judge", judge("judge {output} for {expected}"))
-  const dataset = await publishDataset(acme, project, rows)
+  const dataset = await publishDataset(acme, project, cases)
   const evaluationRef = await publish(acme, project, "shouting", evaluation(dataset, [scorer], more))
   return { project, model, scorer, evaluationRef }
 }
@@ -65,7 +66,7 @@ const statusOf = async (project_id: string, call_id: string) =>
 
 async function finished(project: string, id: string) {
   await expect
-    .poll(async () => (await statusOf(project, id)).code, { timeout: 20_000, interval: 100 })
+    .poll(async () => (await statusOf(project, id)).code, { timeout: 60_000, interval: 100 })
     .not.toBe("running")
   return statusOf(project, id)
 }
@@ -502,6 +503,33 @@ describe("calls 9: evaluations/rescore", () => {
     const body = { project_id: here.project, source_evaluation_run_id: id, scorer_refs: [here.scorer] }
     expect((await opened.rival.post("/evaluations/rescore", body)).status).toBe(403)
   })
+})
+
+test("law 8: large rows are read some at a time, for the model and for other scorers of its run", async () => {
+  const large = Array.from({ length: 24 }, (_, n) => ({
+    question: `q${"x".repeat(n)}`,
+    expected: "Q",
+    note: "x".repeat(1_000_000),
+  }))
+  const here = await world({}, large)
+  const { project, scorer } = here
+  const complete = {
+    code: "complete",
+    output: expect.objectContaining({ judge: { good: { mean: 0.875 }, length: { mean: 12.5 } } }),
+  }
+  const ofRows = { table: "feedback", part: "from table_rows" }
+  let source = ""
+  const evaluating = async () => {
+    source = await evaluated(here)
+    expect(await finished(project, source)).toEqual(complete)
+  }
+  expect(await storesBeforeLastRead(opened.app.stores.traces, ofRows, evaluating)).toBe(true)
+  const rescoring = async () => {
+    const body = { project_id: project, source_evaluation_run_id: source, scorer_refs: [scorer] }
+    const answer = await acme.post("/evaluations/rescore", body)
+    expect(await finished(project, (answer.body as { call_id: string }).call_id)).toEqual(complete)
+  }
+  expect(await storesBeforeLastRead(opened.app.stores.traces, ofRows, rescoring)).toBe(true)
 })
 
 test("law 7: a server that stopped between the job and its run begins the run at its next start", async () => {

@@ -7,6 +7,7 @@ import { completedCall } from "../support/completed-call.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { judge, publish, structuredModel } from "../support/judges.ts"
+import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
 let opened: ExecutionApp
 let acme: EvaluationCaller
@@ -49,7 +50,7 @@ const feedbackOf = async (project_id: string) => {
 
 /** Waits until the project has so much feedback, and returns it. */
 async function feedback(project: string, count: number): Promise<Feedback[]> {
-  await expect.poll(async () => (await feedbackOf(project)).length, { timeout: 10_000 }).toBe(count)
+  await expect.poll(async () => (await feedbackOf(project)).length, { timeout: 60_000 }).toBe(count)
   return feedbackOf(project)
 }
 
@@ -225,6 +226,20 @@ describe("calls 9: calls/score", () => {
     expect(failed).toMatchObject([
       { inputs: { question: "large" }, output: null, exception: expect.stringContaining("at most 1048576") },
     ])
+  })
+
+  test("law 8: large calls are read some at a time", async () => {
+    const project = acme.newProject()
+    const scorer = await publish(acme, project, "judge", judge("Q: {question}"))
+    const calls: string[] = []
+    for (let n = 0; n < 24; n++) calls.push(await storeCall(project, { question: `q${n}` }, "x".repeat(1_000_000)))
+    const scoring = async () => {
+      expect((await score(project, calls, [scorer])).status).toBe(200)
+      const scored = await feedback(project, calls.length)
+      expect(new Set(scored.map(({ weave_ref }) => weave_ref.split("/").at(-1)))).toEqual(new Set(calls))
+    }
+    const ofCalls = { table: "feedback", part: "inputs, output" }
+    expect(await storesBeforeLastRead(opened.app.stores.traces, ofCalls, scoring)).toBe(true)
   })
 
   test("a scorer that several refs name judges a call once", async () => {

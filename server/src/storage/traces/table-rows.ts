@@ -149,15 +149,6 @@ async function* namedPieces(
   yield* namedPieces(traces, projectId, digests.slice(half))
 }
 
-/** {@link rowPieces} in one, for few rows. Rows that are not there are left out. */
-export async function rowTexts(traces: TraceStore, projectId: string, digests: readonly string[]): Promise<RowTexts> {
-  const all = new Map<string, string>()
-  for await (const { texts } of rowPieces(traces, projectId, [...new Set(digests)])) {
-    for (const [digest, text] of texts) all.set(digest, text)
-  }
-  return all
-}
-
 /** The texts of at most `mostNamed` rows. @throws {HeddleError} `query_memory` beyond the limits. */
 export function namedTexts(
   traces: TraceStore,

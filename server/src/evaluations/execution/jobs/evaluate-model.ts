@@ -3,7 +3,7 @@ import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
-import { rowTexts } from "../../../storage/traces/table-rows.ts"
+import { rowPieces } from "../../../storage/traces/table-rows.ts"
 import type { EvaluateModelBody } from "../../../wire/evaluations/execution.ts"
 import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls, usageSummary } from "../../../calls/write/recorded-call.ts"
@@ -70,14 +70,14 @@ export function evaluateModelJob(dependencies: ExecutionDependencies): JobKind {
       await ensureRun(dependencies, context, request)
       await setExecutionJobTotal(dependencies.database, jobId, trials.length)
       for await (const left of openTrials(dependencies, project, trials, ({ id }) => id)) {
-        const texts = await rowTexts(
-          dependencies.traces,
-          evaluation.dataset.project.id,
-          left.map(({ rowDigest }) => rowDigest),
-        )
-        await forEachParallel(left, signal, (trial) =>
-          runTrial(dependencies, context, run, trial, texts.get(trial.rowDigest) ?? "{}"),
-        )
+        const ofRows = Map.groupBy(left, ({ rowDigest }) => rowDigest)
+        const pieces = rowPieces(dependencies.traces, evaluation.dataset.project.id, [...ofRows.keys()])
+        for await (const { digests, texts } of pieces) {
+          const some = digests.flatMap((digest) => ofRows.get(digest) ?? [])
+          await forEachParallel(some, signal, (trial) =>
+            runTrial(dependencies, context, run, trial, texts.get(trial.rowDigest) ?? "{}"),
+          )
+        }
       }
       const summary = await runSummary(dependencies, context)
       const scorers = evaluation.scorers.map(({ name }) => name)

@@ -5,9 +5,9 @@ import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-members.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
 import { findChildIds } from "../../../storage/traces/calls/call-children.ts"
-import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
+import { type CallRow, readCallPieces, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { namedAtOnce } from "../../../storage/traces/query/named-at-once.ts"
-import { rowTexts, type RowTexts } from "../../../storage/traces/table-rows.ts"
+import { rowPieces } from "../../../storage/traces/table-rows.ts"
 import type { RescoreBody } from "../../../wire/evaluations/execution.ts"
 import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls } from "../../../calls/write/recorded-call.ts"
@@ -62,6 +62,8 @@ export async function rescore(
   return id
 }
 
+const trialColumns = ["inputs", "output", "attributes"] as const
+
 export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
   return {
     run: async (context) => {
@@ -73,13 +75,15 @@ export function rescoreJob(dependencies: ExecutionDependencies): JobKind {
       const trials = await endedTrials(dependencies, project, source)
       await setExecutionJobTotal(dependencies.database, jobId, trials.length)
       for await (const ids of openTrials(dependencies, project, trials, (id) => derivedId(jobId, id))) {
-        const rows = await readCallRows(dependencies.traces, project.id, ids, ["inputs", "output", "attributes"])
-        const examples = await examplesOf(dependencies, principal, rows)
-        const exceptions = await predictionExceptions(dependencies, project, rows)
-        await forEachParallel(rows, signal, (row) => {
-          const trial = { example: examples.get(row.id) ?? "{}", exception: exceptions.get(row.id) ?? null }
-          return runTrial(dependencies, context, { request, scorers }, row, trial)
-        })
+        for await (const rows of readCallPieces(dependencies.traces, project.id, ids, trialColumns)) {
+          const exceptions = await predictionExceptions(dependencies, project, rows)
+          for await (const some of withExamples(dependencies, principal, rows)) {
+            await forEachParallel(some, signal, ({ row, example }) => {
+              const trial = { example, exception: exceptions.get(row.id) ?? null }
+              return runTrial(dependencies, context, { request, scorers }, row, trial)
+            })
+          }
+        }
       }
       const summary = await runSummary(dependencies, context)
       const names = scorers.map(({ name }) => name)
@@ -123,41 +127,65 @@ async function predictionExceptions(
   )
 }
 
-/** JSON texts of the rows that the trials were made for: what they name, or hold themselves. */
-async function examplesOf(
+interface TrialExample {
+  row: CallRow
+  /** JSON text of the row of a dataset that the trial was made for. */
+  example: string
+}
+
+/** The trials, in pieces, with the rows that they hold themselves, or name. */
+async function* withExamples(
   dependencies: ExecutionDependencies,
   principal: Principal,
   trials: readonly CallRow[],
-): Promise<Map<string, string>> {
-  const examples = new Map<string, string>()
-  const named: { id: string; project: string; digest: string }[] = []
-  for (const { id, inputs } of trials) {
-    const example = memberText(inputs ?? "{}", "example") ?? "{}"
+): AsyncGenerator<TrialExample[]> {
+  const held: TrialExample[] = []
+  const named: NamingTrial[] = []
+  for (const row of trials) {
+    const example = memberText(row.inputs ?? "{}", "example") ?? "{}"
     const ref = example.startsWith('"') ? tryParseRef(JSON.parse(example) as string) : null
     const digest = ref?.steps.findLast(({ edge }) => edge === "id")?.value
-    if (ref !== null && digest !== undefined) named.push({ id, project: ref.project, digest })
-    else if (example.startsWith("{")) examples.set(id, example)
+    if (ref !== null && digest !== undefined) named.push({ row, project: ref.project, digest })
+    else held.push({ row, example: example.startsWith("{") ? example : "{}" })
   }
+  yield held
   for (const [name, ofProject] of Map.groupBy(named, ({ project }) => project)) {
-    const digests = ofProject.map(({ digest }) => digest)
-    const texts = await rowsOf(dependencies, principal, name, digests)
-    for (const { id, digest } of ofProject) examples.set(id, texts.get(digest) ?? "{}")
+    yield* withNamedRows(dependencies, principal, name, ofProject)
   }
-  return examples
 }
 
-/** None of a project that is gone or another team's: that is no reason to score nothing. */
-async function rowsOf(
+interface NamingTrial {
+  row: CallRow
+  project: string
+  digest: string
+}
+
+async function* withNamedRows(
   { database, traces }: ExecutionDependencies,
   principal: Principal,
   projectName: string,
-  digests: readonly string[],
-): Promise<RowTexts> {
+  trials: readonly NamingTrial[],
+): AsyncGenerator<TrialExample[]> {
+  const project = await projectOrNull(database, principal, projectName)
+  if (project === null) return yield trials.map(({ row }) => ({ row, example: "{}" }))
+  const byDigest = Map.groupBy(trials, ({ digest }) => digest)
+  for await (const { digests, texts } of rowPieces(traces, project.id, [...byDigest.keys()])) {
+    yield digests.flatMap((digest) =>
+      (byDigest.get(digest) ?? []).map(({ row }) => ({ row, example: texts.get(digest) ?? "{}" })),
+    )
+  }
+}
+
+/** null: the project is gone or another team's, which is no reason to score nothing. */
+async function projectOrNull(
+  database: ExecutionDependencies["database"],
+  principal: Principal,
+  name: string,
+): Promise<ProjectAccess | null> {
   try {
-    const { id } = await existingProject(database, principal, projectName, "read")
-    return await rowTexts(traces, id, digests)
+    return await existingProject(database, principal, name, "read")
   } catch (error) {
-    if (error instanceof HeddleError && error.status < 500) return new Map()
+    if (error instanceof HeddleError && error.status < 500) return null
     throw error
   }
 }

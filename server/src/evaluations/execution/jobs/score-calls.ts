@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
+import { readCallPieces, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import type { ScoreCallsBody } from "../../../wire/evaluations/execution.ts"
 import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -57,21 +57,20 @@ export function scoreCallsJob(dependencies: ExecutionDependencies): JobKind {
       const { principal, project, signal } = context
       const scorers = await readScorers(dependencies, principal, scorerRefs)
       for (let from = 0; from < callIds.length; from += callsAtOnce) {
-        const rows = await readCallRows(dependencies.traces, project.id, callIds.slice(from, from + callsAtOnce), [
-          "inputs",
-          "output",
-        ])
-        const items = rows.flatMap((row) => scorers.map((scorer) => ({ row, scorer })))
-        await forEachParallel(items, signal, async ({ row, scorer }) => {
-          const target = {
-            callId: row.id,
-            inputs: row.inputs ?? "{}",
-            output: row.output ?? "null",
-            parent: null,
-            attributes: "{}",
-          }
-          await applyScorer(dependencies, context, scorer, target)
-        })
+        const ids = callIds.slice(from, from + callsAtOnce)
+        for await (const rows of readCallPieces(dependencies.traces, project.id, ids, ["inputs", "output"])) {
+          const items = rows.flatMap((row) => scorers.map((scorer) => ({ row, scorer })))
+          await forEachParallel(items, signal, async ({ row, scorer }) => {
+            const target = {
+              callId: row.id,
+              inputs: row.inputs ?? "{}",
+              output: row.output ?? "null",
+              parent: null,
+              attributes: "{}",
+            }
+            await applyScorer(dependencies, context, scorer, target)
+          })
+        }
       }
     },
   }
