@@ -1,10 +1,11 @@
 /** `eval_results/query` on evaluations made through the API, and as the SDKs make them. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { z } from "zod"
 import { evalResults } from "../../src/wire/evaluations/eval-results.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type RunProject, runProject } from "../support/evaluation-runs.ts"
+import { storeCalls } from "../support/stored-calls.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -161,6 +162,56 @@ describe("objects 7: rows of eval_results/query", () => {
       await project.post("predictions", `{"model":"m","evaluation_run_id":"${run}","inputs":${inputs},"output":1}`)
     }
     expect((await results(project, { evaluation_run_ids: [run] })).total_rows).toBe(3)
+  })
+})
+
+describe("law 8: trials with large scores", () => {
+  test("are summed up some at a time, in the summary and when their run is finished", async () => {
+    const project = runProject(opened.acme)
+    const trials = 24
+    const [run, note] = [uuid(1), "x".repeat(1_000_000)]
+    const call = (n: number, fields: object) => ({
+      id: uuid(n),
+      trace_id: run,
+      started_at: "2026-01-01 00:00:00.000000",
+      attributes: "{}",
+      inputs: `{"example":${n % trials}}`,
+      summary: "{}",
+      ...fields,
+    })
+    await storeCalls(opened.app, project.name, [
+      call(1, { op_name: "Evaluation.evaluate" }),
+      ...Array.from({ length: trials }, (_, n) => {
+        const output = JSON.stringify({ scores: { judge: { value: n, note } } })
+        return call(n + 2, { op_name: "Evaluation.predict_and_score", parent_id: run, output })
+      }),
+    ])
+    const { traces } = opened.app.stores
+    const rows = vi.spyOn(traces, "rows")
+    try {
+      const body = { evaluation_call_ids: [run], include_rows: false, include_summary: true }
+      for (const require_intersection of [false, true]) {
+        const { summary } = await results(project, { ...body, require_intersection })
+        expect(summary?.evaluations[0]).toMatchObject({
+          trial_count: trials,
+          scorer_stats: [
+            { path: "value", numeric_count: trials, numeric_mean: 11.5 },
+            { path: "note", trial_count: trials },
+          ],
+        })
+      }
+      expect((await project.post(`evaluation_runs/${run}/finish`)).status).toBe(200)
+      const answers = await Promise.all(
+        rows.mock.results.map(({ value }) => (value as Promise<unknown>).catch(() => "")),
+      )
+      const largest = Math.max(...answers.map((answer) => JSON.stringify(answer).length))
+      expect(largest).toBeGreaterThan(1_000_000)
+      expect(largest).toBeLessThan(17 * 1024 * 1024)
+    } finally {
+      rows.mockRestore()
+    }
+    const { body } = await opened.acme.post("/call/read", { project_id: project.name, id: run })
+    expect(body).toMatchObject({ call: { output: { judge: { value: { mean: 11.5 } } } } })
   })
 })
 

@@ -4,7 +4,8 @@ import { namedAtOnce } from "../query/named-at-once.ts"
 import { callsFinal, hasOddJson, liveCall } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import type { TraceStore } from "../store/trace-store.ts"
+import { needsLessMemory } from "../store/store-failure.ts"
+import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
 import { isTrial, type TrialScope } from "./trials.ts"
 
 export interface TrialScores {
@@ -17,16 +18,25 @@ export interface TrialScores {
 }
 
 const trialsAtOnce = 10_000
+/** Limit on the scores of several trials together: they are parsed at once. Those of one are no larger than its row. */
+const pieceLimits: QueryLimits = { resultBytes: 16 * 1024 ** 2 }
+/** What a piece that is too large is divided by: scores of megabytes are reached soon. */
+const division = 4
 
 /** Scores of all trials, in no particular order. */
 export async function* readTrialScores(traces: TraceStore, scope: TrialScope): AsyncGenerator<TrialScores[]> {
   const parameters = new SqlParameters()
-  const sql = `${scoresSql(parameters)} where ${isTrial(scope, parameters)} and id > {after:String}
-    order by id limit ${trialsAtOnce}`
+  const sql = `${scoresSql(parameters)} where ${isTrial(scope, parameters)} and id > {after:String} order by id`
+  let count = trialsAtOnce
   for (let after = ""; ;) {
-    const rows = await traces.rows<TrialScores>(sql, { ...parameters.values, after })
+    const values = { ...parameters.values, after }
+    const rows = await readPiece(traces, `${sql} limit ${count}`, values, count)
+    if (rows === null) {
+      count = Math.ceil(count / division)
+      continue
+    }
     yield rows
-    if (rows.length < trialsAtOnce) return
+    if (rows.length < count) return
     after = rows.at(-1)?.id ?? ""
   }
 }
@@ -37,13 +47,37 @@ export async function* readScoresOf(
   projectId: string,
   trialIds: readonly string[],
 ): AsyncGenerator<TrialScores[]> {
-  for (const some of namedAtOnce(trialIds)) {
-    const parameters = new SqlParameters()
-    const named = hasId(parameters, projectId, some)
-    const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
-      and ${liveCall}`
-    yield await traces.rows<TrialScores>(sql, { ...parameters.values, projectId })
+  for (const some of namedAtOnce(trialIds)) yield* namedScores(traces, projectId, some)
+}
+
+async function* namedScores(
+  traces: TraceStore,
+  projectId: string,
+  trialIds: readonly string[],
+): AsyncGenerator<TrialScores[]> {
+  const parameters = new SqlParameters()
+  const named = hasId(parameters, projectId, trialIds)
+  const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
+    and ${liveCall}`
+  const rows = await readPiece(traces, sql, { ...parameters.values, projectId }, trialIds.length)
+  if (rows !== null) return yield rows
+  const part = Math.ceil(trialIds.length / division)
+  for (let from = 0; from < trialIds.length; from += part) {
+    yield* namedScores(traces, projectId, trialIds.slice(from, from + part))
   }
+}
+
+/** `most`: of its trials. null: their scores are too large to be read at once. */
+function readPiece(
+  traces: TraceStore,
+  sql: string,
+  parameters: TraceParameters,
+  most: number,
+): Promise<TrialScores[] | null> {
+  return traces.rows<TrialScores>(sql, parameters, pieceLimits).catch((error: unknown) => {
+    if (most > 1 && needsLessMemory(error)) return null
+    throw error
+  })
 }
 
 function scoresSql(parameters: SqlParameters): string {
