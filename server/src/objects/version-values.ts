@@ -3,7 +3,7 @@ import { findVersions, type ObjectVersionRecord } from "../storage/catalog/objec
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
 /** Limits of one batch of values. */
-const batchLimits = { versions: 256, bytes: 8 * 1024 * 1024 }
+const batchLimits = { count: 256, bytes: 8 * 1024 * 1024 }
 
 /** The listed versions in their order, with their values; those that were deleted since are left out. */
 export async function* withValues(
@@ -18,22 +18,22 @@ export async function* withValues(
   }
 }
 
-/** In order; a version that is larger than `bytes` is a batch of its own. */
+/** In order; one that is larger than `bytes` is a batch of its own. */
 export function* batchesOf<T extends { size_bytes: number }>(
   listed: readonly T[],
-  limits: { versions: number; bytes: number },
+  limits: { count: number; bytes: number },
 ): Generator<T[]> {
   let batch: T[] = []
   let bytes = 0
-  for (const version of listed) {
-    const isFull = batch.length === limits.versions || bytes + version.size_bytes > limits.bytes
+  for (const one of listed) {
+    const isFull = batch.length === limits.count || bytes + one.size_bytes > limits.bytes
     if (isFull && batch.length > 0) {
       yield batch
       batch = []
       bytes = 0
     }
-    batch.push(version)
-    bytes += version.size_bytes
+    batch.push(one)
+    bytes += one.size_bytes
   }
   if (batch.length > 0) yield batch
 }

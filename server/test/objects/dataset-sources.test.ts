@@ -234,6 +234,23 @@ describe("objects 10: reading and deleting", () => {
     expect(bad.status).toBe(400)
   })
 
+  test("law 8: links with large metadata are read some at a time, and answered as a stream", async () => {
+    const project = acme.newProject()
+    const rows = Array.from({ length: 20 }, (_, n) => ({
+      row_digest: `r${String(n).padStart(2, "0")}`,
+      sources: [conversation("talk")],
+      link_metadata: { note: "x".repeat(1024 * 1024), n },
+    }))
+    await linked(project, rows)
+    const answer = await acme.post("/dataset_sources/query", { project_id: project, dataset_object_id: "cases" })
+    expect([answer.status, answer.headers["content-length"]]).toEqual([200, undefined])
+    const { links } = datasetSources.parse(answer.body)
+    expect(links.map((one) => [one.row_digest, one.link_metadata?.["n"]])).toEqual(
+      rows.map((row) => [row.row_digest, row.link_metadata.n]),
+    )
+    expect((await sources(project, { limit: 2, offset: 18 })).map((one) => one.row_digest)).toEqual(["r18", "r19"])
+  })
+
   test("a deleted link is hidden, counted as deleted once, and comes back under its id", async () => {
     const project = acme.newProject()
     const source = await call(project)

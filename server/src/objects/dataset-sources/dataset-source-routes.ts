@@ -11,6 +11,7 @@ import {
   sourceDatasetsBody,
 } from "../../wire/objects/dataset-source.ts"
 import type { StoreDependencies } from "../dependencies.ts"
+import { jsonDocument, sendStream } from "../../http/answers/json-stream.ts"
 import { noLookups } from "../../threads/thread-task.ts"
 import { linksTask } from "./link-body.ts"
 import { linkSources, querySourceDatasets, querySources, unlinkSources } from "./dataset-sources.ts"
@@ -52,7 +53,7 @@ export function datasetSourceRoutes(dependencies: StoreDependencies): Route[] {
       schemas: { body: datasetSourceQueryBody },
       response: datasetSources,
       handle: async ({ body, principal, reply }) =>
-        reply.type(json).send(await querySources(dependencies, principal, body)),
+        sendStream(reply, json, jsonDocument("links", await querySources(dependencies, principal, body))),
     }),
     route({
       ...shared,

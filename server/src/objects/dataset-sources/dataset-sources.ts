@@ -8,6 +8,8 @@ import {
   deleteLinks,
   findLinks,
   findMemberships,
+  type ListedLink,
+  listLinks,
   type NewDatasetSourceLink,
   putLinks,
   type SourceKey,
@@ -21,6 +23,7 @@ import type {
   sourceDatasetsBody,
 } from "../../wire/objects/dataset-source.ts"
 import type { StoreDependencies } from "../dependencies.ts"
+import { batchesOf } from "../version-values.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { ensureProject, existingProject, projectIfThere } from "../../access/project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
@@ -114,22 +117,42 @@ export async function unlinkSources(
   )
 }
 
-/** The body of the answer. */
+/** Limits of one batch of links. */
+const batchLimits = { count: 1000, bytes: 8 * 1024 * 1024 }
+
+/** JSON texts in batches: of the links that there are when the list begins, those that still are when it comes to them. */
 export async function querySources(
   { database }: StoreDependencies,
   principal: Principal,
   body: z.output<typeof datasetSourceQueryBody>,
-): Promise<string> {
+): Promise<AsyncGenerator<string[]>> {
   const range = checkRange(body)
   const project = await existingProject(database, principal, body.project_id)
-  const links = await findLinks(database, project.id, {
+  const withDeleted = body.include_deleted === true
+  const listed = await listLinks(database, project.id, {
     datasetObjectId: body.dataset_object_id,
     rowDigests: body.row_digests ?? null,
     sourceKinds: body.source_kinds ?? null,
-    withDeleted: body.include_deleted === true,
+    withDeleted,
     ...range,
   })
-  return `{"links":[${links.map(linkText).join(",")}]}`
+  return linkTexts(database, project.id, listed, withDeleted)
+}
+
+async function* linkTexts(
+  database: StoreDependencies["database"],
+  projectId: string,
+  listed: readonly ListedLink[],
+  withDeleted: boolean,
+): AsyncGenerator<string[]> {
+  for (const batch of batchesOf(listed, batchLimits)) {
+    const links = await findLinks(
+      database,
+      projectId,
+      batch.map(({ id }) => id),
+    )
+    yield links.filter(({ deleted_at }) => withDeleted || deleted_at === null).map(linkText)
+  }
 }
 
 /** Its metadata as it came. */

@@ -2,7 +2,7 @@
 import { sql } from "kysely"
 import type { DatasetSourceTable, SourceKind } from "./dataset-sources-schema.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { listOf } from "../text-lists.ts"
+import { idListOf, listOf } from "../text-lists.ts"
 
 export type DatasetSourceLink = Omit<DatasetSourceTable, "project_id">
 export type NewDatasetSourceLink = Omit<DatasetSourceLink, "created_at" | "updated_at" | "deleted_at">
@@ -94,16 +94,22 @@ export interface LinkQuery {
   offset: number
 }
 
+/** A link, and the size of its metadata, which may have megabytes. */
+export interface ListedLink {
+  id: string
+  size_bytes: number
+}
+
 /** By row digest, kind, source and trace. */
-export async function findLinks(
+export async function listLinks(
   database: CatalogDatabase,
   projectId: string,
   { datasetObjectId, rowDigests, sourceKinds, withDeleted, limit, offset }: LinkQuery,
-): Promise<DatasetSourceLink[]> {
+): Promise<ListedLink[]> {
   if (rowDigests?.length === 0 || sourceKinds?.length === 0) return []
   let query = database
     .selectFrom("dataset_sources")
-    .select(columns)
+    .select(["id", sql<number>`coalesce(octet_length(link_metadata), 0)`.as("size_bytes")])
     .where("project_id", "=", projectId)
     .where("dataset_object_id", "=", datasetObjectId)
     .orderBy("row_digest")
@@ -115,6 +121,23 @@ export async function findLinks(
   if (sourceKinds !== null) query = query.where("source_kind", "in", sourceKinds)
   if (!withDeleted) query = query.where("deleted_at", "is", null)
   return (limit === null ? query : query.limit(limit)).execute()
+}
+
+/** Those of these links that are there, deleted ones included, in this order. */
+export async function findLinks(
+  database: CatalogDatabase,
+  projectId: string,
+  ids: readonly string[],
+): Promise<DatasetSourceLink[]> {
+  if (ids.length === 0) return []
+  const rows = await database
+    .selectFrom("dataset_sources")
+    .select(columns)
+    .where("project_id", "=", projectId)
+    .where("id", "in", idListOf(ids))
+    .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 export interface SourceKey {
