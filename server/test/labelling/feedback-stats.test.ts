@@ -5,6 +5,7 @@ import {
   payloadSchemaAnswer,
 } from "../../src/wire/labelling/feedback-stats.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { createdFeedback } from "../support/feedback-items.ts"
 
 const project = "acme/scored"
 const ref = (kind: string, name: string) => `weave:///${project}/${kind}/${name}`
@@ -187,6 +188,22 @@ describe("objects 5: stats", () => {
       expect([bad, refused.status]).toEqual([bad, 422])
     }
   })
+})
+
+test("law 8: payload_schema looks at no more large payloads than memory is meant for, the newest ones", async () => {
+  const other = opened.acme.newProject()
+  for (let n = 0; n < 12; n++) {
+    await createdFeedback(opened.acme, other, {
+      feedback_type: `large.${n}`,
+      payload: { [`p${n}`]: "x".repeat(1_000_000) },
+    })
+  }
+  const answer = await opened.acme.post("/feedback/payload_schema", {
+    project_id: other,
+    start: new Date(Date.now() - 3_600_000).toISOString(),
+  })
+  const { paths } = payloadSchemaAnswer.strict().parse(answer.body)
+  expect(paths.map(({ json_path }) => json_path)).toEqual(["p10", "p11", "p4", "p5", "p6", "p7", "p8", "p9"])
 })
 
 describe("objects 5: aggregate", () => {

@@ -67,13 +67,21 @@ function payloadNumber(jsonPath: string, valueType: ValueType, parameters: SqlPa
   return valueType === "numeric" ? value.as("number") : `if(${value.exists}, toFloat64(1), NULL)`
 }
 
-/** The newest payload of each feedback type and trigger. */
+/** Payloads that are looked at together. One may have a mebibyte. */
+const mostSampledBytes = 8 * 1024 ** 2
+
+/** The newest payload of each feedback type and trigger, the newest of them first, as many as these bytes hold. */
 export async function samplePayloads(traces: TraceStore, feedback: FeedbackRange, limit: number): Promise<string[]> {
   const parameters = new SqlParameters()
   const rows = await traces.rows<{ sample: string }>(
-    `select argMax(substring(payload, 2, length(payload) - 2), created_at) as sample
-      from feedback final where ${condition(feedback, parameters)}
-      group by feedback_type, trigger_ref order by max(created_at) desc limit ${limit}`,
+    `select sample from (
+      select sample, newest, sum(length(sample)) over (order by newest desc, sample rows unbounded preceding) as bytes
+      from (
+        select argMax(substring(payload, 2, length(payload) - 2), created_at) as sample, max(created_at) as newest
+        from feedback final where ${condition(feedback, parameters)}
+        group by feedback_type, trigger_ref order by newest desc limit ${limit}
+      )
+    ) where bytes <= ${mostSampledBytes} order by newest desc`,
     parameters.values,
   )
   return rows.map((row) => row.sample)
