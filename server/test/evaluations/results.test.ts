@@ -215,6 +215,41 @@ describe("law 8: trials with large scores", () => {
   })
 })
 
+describe("law 8: a trial with many scores", () => {
+  test("is told with their calls, whose attributes are read no more often for it", async () => {
+    const project = runProject(opened.acme)
+    await project.run()
+    const [run, trial] = [uuid(1), uuid(2)]
+    const call = (n: number, fields: object) => ({
+      id: uuid(n),
+      trace_id: run,
+      started_at: "2026-01-01 00:00:00.000000",
+      ended_at: "2026-01-01 00:00:01.000000",
+      attributes: "{}",
+      inputs: "{}",
+      output: "null",
+      summary: "{}",
+      ...fields,
+    })
+    const scores = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`quality_${n}`, n]))
+    // To look for a member takes a while, since it may be the last one.
+    const attributes = (scorer: string) =>
+      `{"pad":[${"0,".repeat(200_000)}0],"weave":{"scorer":"${project.ref(scorer)}"}}`
+    await storeCalls(opened.app, project.name, [
+      call(1, { op_name: "Evaluation.evaluate" }),
+      call(2, { op_name: "Evaluation.predict_and_score", parent_id: run, output: JSON.stringify({ scores }) }),
+      ...Array.from({ length: 20 }, (_, n) =>
+        call(n + 3, { op_name: `check_${n}`, parent_id: trial, attributes: attributes(`quality_${100 * n}`) }),
+      ),
+    ])
+    const [found] = (await results(project, { evaluation_call_ids: [run] })).rows[0]?.evaluations[0]?.trials ?? []
+    expect(found?.scores).toEqual(scores)
+    expect(found?.scorer_call_ids).toEqual(
+      Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`quality_${100 * n}`, uuid(n + 3)])),
+    )
+  })
+})
+
 describe("objects 7: sorting eval_results/query", () => {
   let project: RunProject
   let first: string

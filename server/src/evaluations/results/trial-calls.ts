@@ -28,21 +28,37 @@ export function scorerCallIds(
   children: readonly TrialCall[],
   predict: CallRow | null,
 ): Record<string, string> {
-  const candidates = children.map(({ row }) => row).filter((row) => row.id !== predict?.id)
+  const others = children.map(({ row }) => row).filter((row) => row.id !== predict?.id)
+  const candidates = others.map(candidateOf)
   const ids = names.map((name) => [name, scorerCall(name, candidates)?.id] as const)
   return Object.fromEntries(ids.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
+/** What tells whose call it is; found out once, since a trial may have many scores, and attributes are long to read. */
+interface Candidate {
+  id: string
+  /** Of the scorer that its marker names; null: none. */
+  marked: string | null
+  /** Of its op, in small letters. */
+  opName: string
+  /** The same without its method. */
+  bareName: string
+  isScorer: boolean
+}
+
+function candidateOf(row: CallRow): Candidate {
+  const opName = opShortName(row.op_name).toLowerCase()
+  const bareName = opName.replace(/\.score$/, "")
+  return { id: row.id, marked: markedName(row), opName, bareName, isScorer: isScorer(row) }
+}
+
 /** By its marker, then by its whole name, then by a part of it. The newest of equals, whose value counts. */
-function scorerCall(name: string, candidates: readonly CallRow[]): CallRow | undefined {
+function scorerCall(name: string, candidates: readonly Candidate[]): Candidate | undefined {
   const wanted = name.toLowerCase()
-  const nameOf = (row: CallRow) => opShortName(row.op_name).toLowerCase()
   return (
-    candidates.findLast((row) => markedName(row) === name) ??
-    candidates.findLast((row) => nameOf(row) === wanted || nameOf(row) === `${wanted}.score`) ??
-    candidates.findLast(
-      (row) => isScorer(row) && (nameOf(row).includes(wanted) || wanted.includes(nameOf(row).replace(/\.score$/, ""))),
-    )
+    candidates.findLast(({ marked }) => marked === name) ??
+    candidates.findLast(({ opName }) => opName === wanted || opName === `${wanted}.score`) ??
+    candidates.findLast((one) => one.isScorer && (one.opName.includes(wanted) || wanted.includes(one.bareName)))
   )
 }
 
