@@ -1,6 +1,7 @@
 /** Exporting calls as files in each format. */
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { publish, publishDataset } from "../support/judges.ts"
 import { storeCalls } from "../support/stored-calls.ts"
 
 let world: EvaluationApp
@@ -107,4 +108,12 @@ test("law 8: export: rows that share no keys are no file of more columns than on
     })
   }
   expect((await exported("jsonl")).text.split("\n")).toHaveLength(102)
+})
+
+test("objects 3.1: export: the latest version of a dataset, though an op of its name was published after it", async () => {
+  const project = world.acme.newProject()
+  await publishDataset(world.acme, project, [{ question: "one" }])
+  await publish(world.acme, project, "questions", { weave_type: { type: "Op" } })
+  const answer = await world.acme.post("/export/dataset", { project_id: project, object_id: "questions" })
+  expect([answer.status, answer.text]).toEqual([200, '{"question":"one"}\n'])
 })
