@@ -18,14 +18,17 @@ import {
 } from "../storage/traces/token-ledger.ts"
 
 const gatherMs = 1_000
-/** Rows kept for another try while the store refuses them; beyond, the oldest go. */
-const maximumPending = 50_000
+/** Of the rows of one insert, in {@link sizeOf}: some 10 MB of JSON. A row may be larger. */
+const sizeOfInsert = 1_000_000
+/** Of the rows that are kept while the store is away, some 256 MB; beyond, the oldest go. */
+const mostPending = 32_000_000
 
 export class TokenLedger {
   readonly #traces: TraceStore
   readonly #log: ErrorLog
   readonly #recent = new RecentRows()
-  #pending: LedgerRow[] = []
+  readonly #pending = new PendingRows()
+  #hasDropped = false
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
 
@@ -36,8 +39,8 @@ export class TokenLedger {
 
   add(rows: readonly LedgerRow[]): void {
     for (const row of rows) this.#recent.add(row)
-    this.#pending.push(...rows)
-    if (this.#pending.length > maximumPending) this.#pending.splice(0, this.#pending.length - maximumPending)
+    this.#pending.add(rows)
+    this.#dropOldest()
     this.#flushLater()
   }
 
@@ -70,19 +73,88 @@ export class TokenLedger {
     this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
+  /** All rows that are there now, in inserts that the store and this process have the memory for. */
   async #write(): Promise<void> {
-    const rows = this.#pending
-    if (rows.length === 0) return
-    this.#pending = []
-    try {
-      await insertLedgerRows(this.#traces, rows)
-    } catch (error) {
-      if (!isStoreUnavailable(error))
-        this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
-      this.#pending.unshift(...rows)
-      this.#flushLater()
+    for (let left = this.#pending.count; left > 0 && this.#pending.count > 0;) {
+      const rows = this.#pending.take(sizeOfInsert)
+      left -= rows.length
+      try {
+        await insertLedgerRows(this.#traces, rows)
+        this.#hasDropped = false
+      } catch (error) {
+        if (!isStoreUnavailable(error))
+          this.#log.error({ err: error, rows: rows.length }, "the token ledger could not be written; trying again")
+        this.#pending.putBack(rows)
+        this.#dropOldest()
+        this.#flushLater()
+        return
+      }
     }
   }
+
+  /** Memory is bounded, however long the store is away. It is told once for each absence. */
+  #dropOldest(): void {
+    const dropped = this.#pending.dropBeyond(mostPending)
+    if (dropped > 0 && !this.#hasDropped)
+      this.#log.error({ rows: dropped }, "the trace store is away for too long: the token ledger loses its oldest rows")
+    this.#hasDropped ||= dropped > 0
+  }
+}
+
+/** Rows that wait for the store, the oldest first. */
+class PendingRows {
+  #rows: LedgerRow[] = []
+  #size = 0
+
+  get count(): number {
+    return this.#rows.length
+  }
+
+  add(rows: readonly LedgerRow[]): void {
+    for (const row of rows) {
+      this.#rows.push(row)
+      this.#size += sizeOf(row)
+    }
+  }
+
+  /** The oldest that have this size together; at least one. */
+  take(size: number): LedgerRow[] {
+    let taken = 0
+    return this.#cut((row) => {
+      const isFirst = taken === 0
+      taken += sizeOf(row)
+      return isFirst || taken <= size
+    })
+  }
+
+  /** Rows that were taken last. */
+  putBack(rows: readonly LedgerRow[]): void {
+    this.#rows.unshift(...rows)
+    for (const row of rows) this.#size += sizeOf(row)
+  }
+
+  /** How many had to go, so that the others have no more than this size. */
+  dropBeyond(size: number): number {
+    let left = this.#size
+    return this.#cut((row) => {
+      const isBeyond = left > size
+      left -= sizeOf(row)
+      return isBeyond
+    }).length
+  }
+
+  /** Takes the oldest, up to the first that `goes` does not want. */
+  #cut(goes: (row: LedgerRow) => boolean): LedgerRow[] {
+    const kept = this.#rows.findIndex((row) => !goes(row))
+    const cut = this.#rows.splice(0, kept === -1 ? this.#rows.length : kept)
+    for (const row of cut) this.#size -= sizeOf(row)
+    return cut
+  }
+}
+
+/** The numbers of a row, and what a row without numbers takes. */
+function sizeOf(row: LedgerRow): number {
+  return numbersIn(row) + 100
 }
 
 /** About 32 MB: 8 bytes each. */
