@@ -1,16 +1,18 @@
 /**
- * What requests in progress have used until now, in a file of the data folder. A server that is killed leaves it there,
- * and the next start puts its rows into the ledger: those of requests that ended meanwhile are there already and stay as
- * they are. What was sampled since the file was last written is not counted.
+ * What requests in progress have used until now, in a file of the data folder. A server that is killed leaves it there, as does
+ * one that stops while the catalog is away, and the next start puts its rows into the ledger: those of requests that ended
+ * meanwhile are there already and stay as they are. What was sampled between the last write and a kill is not counted.
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
+import { isStoreUnavailable } from "../errors.ts"
 import type { ErrorLog } from "../log.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 
 const everyMs = 500
 const rowsPerInsert = 1_000
+const lost = "the tokens of requests could not be stored in the usage ledger"
 
 export class UsageJournal {
   readonly #file: string
@@ -30,11 +32,11 @@ export class UsageJournal {
     this.#timer = setInterval(() => this.#write(), everyMs).unref()
   }
 
-  /** Call it when every row is in the ledger or in the log. */
+  /** Call it when nothing more is sampled. Rows that are not in the ledger by then are left to the next start. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing
-    await rm(this.#file, { force: true })
+    await this.#store().catch((error: unknown) => this.#log.error({ err: error, rows: this.#rows() }, lost))
   }
 
   #write(): void {
@@ -74,18 +76,27 @@ export async function recoverUsage(dataDir: string, database: CatalogDatabase, l
     if (error.code === "ENOENT") return ""
     throw error
   })
-  const rows = text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as UsageRow)
+  const rows = text.split("\n").flatMap((line) => rowIn(line, log))
   for (let from = 0; from < rows.length; from += rowsPerInsert) {
     const some = rows.slice(from, from + rowsPerInsert)
     // A project that was deleted meanwhile must not keep the server from starting.
-    await insertUsage(database, some).catch((error: unknown) =>
-      log.error({ err: error, rows: some }, "the tokens of requests could not be stored in the usage ledger"),
-    )
+    await insertUsage(database, some).catch((error: unknown) => {
+      if (isStoreUnavailable(error)) throw error
+      log.error({ err: error, rows: some }, lost)
+    })
   }
   await rm(file, { force: true })
+}
+
+/** A machine that lost its power may leave a file that is not whole; that must not keep the server from starting either. */
+function rowIn(line: string, log: ErrorLog): UsageRow[] {
+  if (line === "") return []
+  try {
+    return [JSON.parse(line) as UsageRow]
+  } catch (error) {
+    log.error({ err: error, line }, lost)
+    return []
+  }
 }
 
 function fileOf(dataDir: string): string {

@@ -54,12 +54,11 @@ export class UsageWriter {
     return Array.from(this.#kept.values(), ({ row }) => row)
   }
 
-  /** One last try for what is kept. */
+  /** One last try for what is kept; what the catalog does not take even then stays in {@link waiting}. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#storing
-    const rows = this.waiting
-    if (rows.length > 0) await insertUsage(this.#database, rows).catch((error: unknown) => this.#lose(rows, error))
+    await this.#storeKept()
   }
 
   #keep(row: IdentifiedRow, failure: unknown): void {
@@ -68,8 +67,9 @@ export class UsageWriter {
     this.#storing ??= outsideOfRequests(() => this.#storeKept()).finally(() => (this.#storing = null))
   }
 
+  /** Ends when nothing is kept any more, or the server stops and the catalog is away. */
   async #storeKept(): Promise<void> {
-    while (this.#kept.size > 0 && !this.#closing.signal.aborted) {
+    while (this.#kept.size > 0) {
       const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
       try {
         await retryWhileUnavailable(this.#closing.signal, () => insertUsage(this.#database, rows))
