@@ -428,6 +428,23 @@ describe("faults", () => {
     expect([asked, complaints]).toEqual([4, []])
   })
 
+  test("training-api 3.1 rule 6: a job whose events the catalog refuses each time ends", async () => {
+    const fake = new FakeEngine({
+      train: (_params, call) => {
+        call.emit("training_started", { num_sequences: 2 })
+        call.emit("gradient_step", { number: 1.5, metrics: { policy_loss: 1 } })
+        return untilCancelled(call)
+      },
+    })
+    const { scheduler } = await start(fake, { maximumAttempts: 2 })
+    const id = await addJob(catalog.database, { modelId: await newModel() })
+    scheduler.wake()
+    const { error_message } = await ended(id, "failed")
+    expect(error_message).toMatch(/^the job could not be recorded 2 times without progress; last: .*"1\.5"/)
+    expect((await events(id)).at(-1)).toMatchObject({ type: "training_failed", data: { error_message } })
+    expect(fake.calls.filter(({ method }) => method === "train")).toHaveLength(2)
+  })
+
   test("training-api 3.1 rule 6: a job whose data is not there ends", async () => {
     const { scheduler } = await start(new FakeEngine(), { maximumAttempts: 2 })
     const id = await addJob(catalog.database, { modelId: await newModel(), dataPath: "blobs/gone.jsonl" })

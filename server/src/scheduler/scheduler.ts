@@ -202,21 +202,26 @@ export class Scheduler {
       log.info({ job: job.id, outcome }, "training job ends")
       await retryWhileUnavailable(signal, () => this.#conclude(job, outcome))
     } catch (error) {
-      if (!isStoreUnavailable(error))
-        log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
-      await this.#giveBack(job, isStoreUnavailable(error))
+      const isAway = isStoreUnavailable(error)
+      if (!isAway) log.error({ err: error, job: job.id }, "a training job could not be recorded; giving it back")
+      await this.#giveBack(job, isAway ? null : (error as Error).message)
     } finally {
       await run.close()
     }
   }
 
-  /** The catalog may be unable to write, on a full disk for instance; the job is ours until it can. `forgetAttempt`: it is not to blame. */
-  async #giveBack(job: ClaimedJob, forgetAttempt: boolean): Promise<void> {
+  /**
+   * The catalog may be unable to write, on a full disk for instance; the job is ours until it can. `reason`: what kept it from
+   * being recorded, which ends a job that meets it each time; null: a store was away, and the job is not to blame.
+   */
+  async #giveBack(job: ClaimedJob, reason: string | null): Promise<void> {
     const { database, log, owner } = this.#options
+    const lease = { jobId: job.id, owner }
     for (let pause = this.#options.retryPauseMs; !this.#closed; pause = Math.min(pause * 2, longestPauseMs)) {
       await sleep(pause, undefined, { ref: false })
       try {
-        await releaseJob(database, moveFor("engine_lost"), { jobId: job.id, owner }, forgetAttempt)
+        if (reason === null) await releaseJob(database, moveFor("engine_lost"), lease, true)
+        else await this.#tryAgain(lease, "the job could not be recorded", reason)
         return await this.#leave(job)
       } catch (error) {
         if (!isStoreUnavailable(error))
