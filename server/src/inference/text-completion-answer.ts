@@ -99,6 +99,11 @@ export function textLogprobs(
   }
 }
 
+/** Characters of the tokens, as {@link textLogprobs} counts them. */
+export function textLength(tokens: readonly Pick<TokenLogprob, "bytes">[]): number {
+  return tokens.reduce((sum, { bytes }) => sum + tokenText(bytes).length, 0)
+}
+
 /** Keeps the likeliest of tokens with equal text, such as U+FFFD for parts of characters: clients read the maximum. */
 function likeliestByName(
   top: TokenLogprob["top"],

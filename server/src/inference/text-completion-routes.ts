@@ -14,7 +14,7 @@ import { withExactFields } from "./exact-fields.ts"
 import { StreamedChoices, toSampled } from "./chat/sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { exactStructuredFields, toStructuredOutput } from "./structured-output.ts"
-import { textAnswerJson, type TextFrame, textLogprobs } from "./text-completion-answer.ts"
+import { textAnswerJson, type TextFrame, textLength, textLogprobs } from "./text-completion-answer.ts"
 import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "./unsupported.ts"
 
 /** Several prompts of one request are as many engine calls. */
@@ -248,13 +248,15 @@ class TextChunks {
       return ""
     }
     const { index, content, tokens } = each.data
-    const offset = this.#offsets.get(index) ?? 0
-    this.#offsets.set(index, offset + content.length)
+    const before = this.#offsets.get(index)
+    const offset = before ?? 0
+    // Text may be withheld that its tokens are told of already.
+    this.#offsets.set(index, offset + textLength(tokens))
     return this.#chunk(index, {
       text: content,
       logprobs: textLogprobs(tokens, this.#frame.details, offset),
       finish_reason: null,
-      ...(this.#frame.details.ids ? this.#ids(tokens, offset) : {}),
+      ...(this.#frame.details.ids ? this.#ids(tokens, before === undefined) : {}),
     })
   }
 
@@ -274,9 +276,9 @@ class TextChunks {
     })
   }
 
-  #ids(tokens: readonly TokenLogprob[], offset: number): object {
+  #ids(tokens: readonly TokenLogprob[], isFirst: boolean): object {
     const token_ids = tokens.map(({ id }) => id)
-    return offset === 0 ? { token_ids, prompt_token_ids: this.#promptTokenIds } : { token_ids }
+    return isFirst ? { token_ids, prompt_token_ids: this.#promptTokenIds } : { token_ids }
   }
 
   #chunk(index: number, fields: object): string {

@@ -9,7 +9,7 @@ import { createHttpServer } from "../../src/http/server.ts"
 import { sendEvents } from "../../src/http/answers/event-stream.ts"
 import { chatChunk } from "../../src/wire/inference/chat.ts"
 import { type InferenceApp, openInferenceApp } from "../support/inference-app.ts"
-import { chat, dataOf } from "../support/inference-client.ts"
+import { call, chat, dataOf } from "../support/inference-client.ts"
 import { addModel } from "../support/test-catalog.ts"
 
 let app: InferenceApp
@@ -313,3 +313,21 @@ test.each([undefined, "gzip"])(
     await expect.poll(() => removed, { timeout: 5000 }).toBe(true)
   },
 )
+
+test("inference-api 9: offsets of a text completion go on while its text is withheld; the prompt's ids come once", async () => {
+  const tokens = fakeTokens(4)
+  fake.handlers.chat = (params, each) => {
+    each.emit("start", { prompt_token_ids: [1, 2, 3], cached_tokens: 0 })
+    const delta = { index: 0, reasoning: "", tool_calls: [] }
+    each.emit("delta", { ...delta, content: "", tokens: tokens.slice(0, 2) })
+    each.emit("delta", { ...delta, content: "abcd", tokens: tokens.slice(2) })
+    return handlers.chat?.(params, { ...each, emit: () => undefined })
+  }
+  const body = { model, prompt: "x", max_tokens: 4, stream: true }
+  const { text } = await call(app, "POST", "/v1/completions", { body })
+  const choices = dataOf(text)
+    .slice(0, -1)
+    .flatMap((chunk) => chunk.choices)
+  expect(choices.flatMap((choice) => choice.logprobs?.text_offset ?? [])).toEqual([0, 1, 2, 3])
+  expect(choices.map((choice) => choice.prompt_token_ids)).toEqual([[1, 2, 3], undefined, undefined])
+})
