@@ -344,6 +344,11 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
 })
 
 describe("request fields (inference-api 3)", () => {
+  const withTool = { tools: [{ type: "function", function: { name: "a" } }] }
+  const allowing = (mode: string, ...names: string[]) => ({
+    type: "allowed_tools",
+    allowed_tools: { mode, tools: names.map((each) => ({ type: "function", function: { name: each } })) },
+  })
   test("defaults are neutral", async () => {
     await chat(app, { model: name })
     expect(lastChat()).toMatchObject({
@@ -521,6 +526,14 @@ describe("request fields (inference-api 3)", () => {
     [{ tools: [{ type: "function" }] }, "tools[0]"],
     [{ tool_choice: "required" }, "tool_choice"],
     [{ tool_choice: { type: "function", function: { name: "x" } } }, "tool_choice"],
+    [{ function_call: { name: "x" } }, "function_call"],
+    [{ ...withTool, tool_choice: allowing("auto", "a", "b") }, "tool_choice"],
+    [{ ...withTool, tool_choice: allowing("required") }, "tool_choice"],
+    [{ ...withTool, tool_choice: "required", add_generation_prompt: false }, "tool_choice"],
+    [
+      { ...withTool, tool_choice: { type: "function", function: { name: "a" } }, continue_final_message: true },
+      "tool_choice",
+    ],
     [
       {
         tools: [{ type: "function", function: { name: "a" } }],

@@ -219,6 +219,11 @@ describe("art-0.5.23 7: refusals in Anthropic's form", () => {
     ["a choice without a name", { tools, tool_choice: { type: "tool" } }, "tool_choice.name"],
     ["a choice without tools", { tool_choice: { type: "any" } }, "there are no tools"],
     [
+      "a call that is asked for in a turn that goes on",
+      { tools, tool_choice: { type: "any" }, messages: [{ role: "assistant", content: "I" }] },
+      "tool_choice: a call that is asked for begins a turn",
+    ],
+    [
       "an open call at the end",
       { messages: [{ role: "assistant", content: [{ type: "tool_use", id: "c", name: "f" }] }] },
       "tool_result",

@@ -19,20 +19,26 @@ export function toChatCall(body: ChatRequest): SamplingCall {
   }
   const tools = toEngineTools(body)
   const structured = toStructuredOutput(body)
-  if (structured !== null && tools.tool_choice !== "auto" && tools.tool_choice !== "none")
+  const asksForCall = tools.tool_choice !== "auto" && tools.tool_choice !== "none"
+  if (structured !== null && asksForCall)
     throw refused(structured.param, "not together with a tool_choice that asks for a call")
+  const beginsTurn = body.add_generation_prompt ?? !continues
+  if (asksForCall && !beginsTurn) throw refused("tool_choice", noTurn)
   return {
     messages: toEngineMessages(body.messages),
     ...tools,
     structured_output: structured,
     chat_template_kwargs: { ...effortVariables(body), ...templateVariables(body.chat_template_kwargs) },
-    add_generation_prompt: body.add_generation_prompt ?? !continues,
+    add_generation_prompt: beginsTurn,
     continue_final_message: continues,
     n: body.n ?? 1,
     prompt_logprobs: body.prompt_logprobs ?? null,
     sampling: toSampling(body, body.max_completion_tokens ?? body.max_tokens ?? null, topLogprobs),
   }
 }
+
+const noTurn =
+  "a call that is asked for begins a turn of the assistant, and this prompt begins none; end it with another turn, or let the model choose"
 
 /** Templates know either name of a turn's reasoning, so both are there (inference-api 4). */
 export function toEngineMessages(messages: ChatRequest["messages"]): ChatRequest["messages"] {
@@ -62,9 +68,10 @@ export function toEngineTools(
     ...(body.functions ?? []).map((each) => ({ type: "function", function: each })),
   ]
   if (tools.length === 0) {
-    const choice = body.tool_choice
+    const field = body.tool_choice == null ? "function_call" : "tool_choice"
+    const choice = body[field]
     if (choice === "required" || (typeof choice === "object" && choice !== null))
-      throw refused("tool_choice", "it asks for a tool call, but there are no tools")
+      throw refused(field, "it asks for a tool call, but there are no tools")
     return { tools: null, tool_choice: "none" }
   }
   return choose(tools, body.tool_choice ?? body.function_call ?? "auto")
@@ -88,13 +95,21 @@ function choose(
   const name = "function" in fields ? nameOf(fields) : fields["name"]
   if (typeof name !== "string")
     throw refused("tool_choice", `${JSON.stringify(fields["type"])} is not supported; name a function`)
-  if (!tools.some((tool) => nameOf(tool) === name)) throw refused("tool_choice", `there is no tool named "${name}"`)
+  requireTool(tools, name)
   return { tools, tool_choice: { name } satisfies Choice }
 }
 
 function allowed(tools: Tool[], { mode, tools: subset }: { mode: "auto" | "required"; tools: Tool[] }): EngineTools {
+  for (const tool of subset) requireTool(tools, nameOf(tool))
+  if (mode === "required" && subset.length === 0)
+    throw refused("tool_choice", "it asks for a tool call and allows none")
   const names = new Set(subset.map(nameOf))
   return { tools: tools.filter((tool) => names.has(nameOf(tool))), tool_choice: mode }
+}
+
+function requireTool(tools: readonly Tool[], name: unknown): void {
+  if (!tools.some((tool) => nameOf(tool) === name))
+    throw refused("tool_choice", `there is no tool named "${String(name)}"`)
 }
 
 function nameOf(tool: Tool): unknown {
