@@ -357,7 +357,8 @@ export const limitList = {
     default: 2_000,
     unit: "count",
     meaning: "Turns that one rollout may have.",
-    answer: "400 `invalid_request`; nothing is sampled",
+    answer:
+      "400 `invalid_request`; nothing is sampled. A call that a trace alone puts into it is answered and not kept",
   },
   chat_template_ms: {
     default: 5_000,

@@ -1,7 +1,7 @@
 /** Turns of rollouts on their way into the catalog: each is stored before its answer ends, together with those that wait. */
 import { promisify } from "node:util"
 import { deflate } from "node:zlib"
-import { HeddleError } from "../errors.ts"
+import { type ErrorCode, HeddleError } from "../errors.ts"
 import type { Limits } from "../limits.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type EarlierRun, earlierRuns, insertTurns, type NewTurn } from "../storage/catalog/training/rollout-turns.ts"
@@ -27,6 +27,11 @@ export interface OpenTurn {
   earlier: readonly EarlierRun[]
 }
 
+type NewOpenTurn = Omit<OpenTurn, "startedAt" | "earlier">
+
+/** Codes that refuse a turn and not the call. */
+const refusals: ReadonlySet<ErrorCode> = new Set(["quota_exceeded", "invalid_request"])
+
 const turnsPerInsert = 50
 /** A short restart of the catalog costs nobody the answer. */
 const patienceMs = 5_000
@@ -47,8 +52,22 @@ export class RolloutTurns {
     this.#group = new GroupCommit(insert, turnsPerInsert)
   }
 
-  /** @throws {HeddleError} `quota_exceeded`; `invalid_request` when the rollout has as many turns as it may. */
-  async begin(team: { id: string; name: string }, turn: Omit<OpenTurn, "startedAt" | "earlier">): Promise<OpenTurn> {
+  /**
+   * null: there is no room for the turn, and its client need not know of rollouts, since a trace alone names this one: the call
+   * is answered all the same, and not kept.
+   * @throws {HeddleError} `quota_exceeded`; `invalid_request` when the rollout has as many turns as it may.
+   */
+  async begin(team: { id: string; name: string }, turn: NewOpenTurn): Promise<OpenTurn | null> {
+    try {
+      return await this.#begin(team, turn)
+    } catch (error) {
+      const isRefusal = error instanceof HeddleError && refusals.has(error.code)
+      if (turn.mark.isNamed || !isRefusal) throw error
+      return null
+    }
+  }
+
+  async #begin(team: { id: string; name: string }, turn: NewOpenTurn): Promise<OpenTurn> {
     await usageOf(this.#database)?.requireRoom(team)
     const startedAt = new Date()
     const { rolloutId } = turn.mark

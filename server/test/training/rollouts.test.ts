@@ -533,3 +533,19 @@ test("a team without room is refused before anything is sampled", async () => {
   expect((await chat({})).status).toBe(200)
   expect((await quotas(null)).status).toBe(200)
 })
+
+test("a call that a trace alone puts into a rollout is answered although there is no room for it, and is no turn", async () => {
+  const trace = "1af7651916cd43dd8448eb211c80319c"
+  const traced = () => chat({ traceparent: `00-${trace}-b7ad6b7169203331-01` })
+  for (let turn = 0; turn < 6; turn++) expect((await traced()).status).toBe(200)
+  expect(await turnsOf(acme, trace)).toHaveLength(4)
+  const full = await chat(inRollout(trace))
+  expect([full.status, full.text]).toEqual([400, expect.stringContaining("has 4 turns")])
+  const quotas = (stored_bytes: number | null) =>
+    opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })
+  expect((await quotas(1)).status).toBe(200)
+  const other = "2af7651916cd43dd8448eb211c80319c"
+  expect((await chat({ traceparent: `00-${other}-b7ad6b7169203331-01` })).status).toBe(200)
+  expect((await quotas(null)).status).toBe(200)
+  expect((await acme.get(`/v1/rollouts/${other}`)).status).toBe(404)
+})
