@@ -23,7 +23,7 @@ import { Attribution, type Caller } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
 import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
-import { ModelDirectory, type NamedProject, type ServedModel } from "./model-directory.ts"
+import { ModelDirectory, type ServedModel } from "./model-directory.ts"
 import { OpenRequests } from "./open-requests.ts"
 import type { RolloutMark } from "./rollout-mark.ts"
 import { type OpenTurn, type RolloutLimits, RolloutTurns } from "./rollout-turns.ts"
@@ -71,6 +71,8 @@ export interface AdmittedRequest {
   served: ServedModel
   /** Whom it is counted for. */
   projectId: string
+  /** Of the project. */
+  team: { id: string; name: string }
   cacheSalt: string
   usage: RequestUsage
   /** The open turn of the request's rollout, or null if it belongs to none. */
@@ -133,7 +135,8 @@ export class Gateway {
     if (header === null && served.trained !== null) requireCharged(caller, served.trained)
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
-    const turn = await this.#beginTurn(request, served, header, projectId)
+    const team = ownTeam(caller, header?.entity ?? served.trained?.entity ?? "") ?? caller.defaultEntity
+    const turn = await this.#beginTurn(request, served, team, projectId)
     const leave = this.#admission.enter(caller.userId, projectId, request.size)
     const give =
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
@@ -146,7 +149,7 @@ export class Gateway {
       await this.#settle(usage, request)
       this.#inProgress.delete(usage)
     })
-    return { request, served, projectId, cacheSalt, usage, turn, release }
+    return { request, served, projectId, team, cacheSalt, usage, turn, release }
   }
 
   /** Resolves when every admitted request is over and in the ledger. Call it once the engine has closed. */
@@ -268,11 +271,10 @@ export class Gateway {
   async #beginTurn(
     { caller, model, rollout: mark }: CompletionRequest,
     served: ServedModel,
-    header: NamedProject | null,
+    team: AdmittedRequest["team"],
     projectId: string,
   ): Promise<OpenTurn | null> {
     if (mark === null || (served.trained === null && !mark.isNamed)) return null
-    const team = ownTeam(caller, header?.entity ?? served.trained?.entity ?? "") ?? caller.defaultEntity
     return this.#rollouts.begin(team, { mark, projectId, userId: caller.userId, model, served })
   }
 

@@ -232,6 +232,18 @@ describe("stored bytes", () => {
     expect(await stored()).toBeLessThan(used - 300_000)
   })
 
+  test("a full team is refused an answer that would be stored, before anything is sampled; others are given", async () => {
+    await setQuotas({ stored_bytes: 0 })
+    const ask = (more: object) => acme.post("/v1/responses", { model: "heddle/tiny", input: "hi", ...more })
+    const chats = () => fake.calls.filter(({ method }) => method === "chat").length
+    const before = chats()
+    for (const stream of [false, true]) {
+      expect(await ask({ stream })).toMatchObject({ status: 403, body: { error: { code: "quota_exceeded" } } })
+    }
+    expect(chats()).toBe(before)
+    expect((await ask({ store: false })).status).toBe(200)
+  })
+
   test("another team does not notice", async () => {
     await setQuotas({ stored_bytes: 0 })
     const project = opened.rival.newProject()

@@ -5,6 +5,7 @@ import type { Gateway } from "../../gateway/gateway.ts"
 import { type Route, route } from "../../http/route.ts"
 import { parseExact } from "../../json/exact-json.ts"
 import { findResponsePlace } from "../../storage/catalog/inference/stored-responses.ts"
+import { usageOf } from "../../storage/team-usage.ts"
 import {
   deletedResponse,
   inputItemList,
@@ -40,7 +41,11 @@ export function responsesRoutes(dependencies: InferenceDependencies): Route[] {
   ]
 }
 
-function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredResponses, open: OpenResponses): Route {
+function createRoute(
+  { database, gateway, limits }: InferenceDependencies,
+  stored: StoredResponses,
+  open: OpenResponses,
+): Route {
   return route({
     method: "POST",
     path: "/v1/responses",
@@ -68,6 +73,7 @@ function createRoute({ gateway, limits }: InferenceDependencies, stored: StoredR
         if (isStored(body)) await stored.store(admitted.projectId, [...earlier, ...own], answer)
       }
       try {
+        if (isStored(body)) await usageOf(database)?.requireRoom(admitted.team)
         if (body.stream !== true) return await whole(gateway, making, keep)
         const events = new ResponseEvents(frame)
         const failure = (error: HeddleError) => typedEvent(events.failed(error, making.isCancelled()))
