@@ -11,7 +11,9 @@ export async function countPromptTokens(
   call: SamplingCall,
 ): Promise<number> {
   const { base } = await gateway.directory.resolve(model, teamIds(principal), null)
-  const { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
+  const { messages, chat_template_kwargs, add_generation_prompt, continue_final_message } = call
+  // A chat that may call none is shown none.
+  const tools = call.tool_choice === "none" ? null : call.tools
   const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }
   const { token_ids } = await gateway.ask("tokenize", { base, ...prompt })
   return token_ids.length

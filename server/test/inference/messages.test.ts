@@ -433,6 +433,12 @@ describe("art-0.5.23 7: count_tokens", () => {
     expect(params).toMatchObject({ messages, tools: given, add_generation_prompt })
   })
 
+  test("tools that the answer may not call are no part of the prompt", async () => {
+    await count({ ...body, tool_choice: { type: "none" } })
+    const { params } = fake.calls.findLast(({ method }) => method === "tokenize") ?? {}
+    expect(params).toMatchObject({ tools: null })
+  })
+
   test("refuses as messages do", async () => {
     expect((await count({ ...body, model: "wandb-artifact:///acme/demo/absent" })).status).toBe(404)
     expect((await count(body, "rival")).status).toBe(404)
