@@ -127,6 +127,15 @@ export class Gateway {
     return this.#admission.snapshot()
   }
 
+  /**
+   * What would answer a request that names `model`. `project`: header `OpenAI-Project`, which gives short names their place.
+   * @throws {HeddleError} 401, 403, 404.
+   */
+  async resolve(caller: Caller, model: string, project: string | undefined): Promise<ServedModel> {
+    const header = await this.#attribution.headerProject(project, caller)
+    return this.directory.resolve(model, teamIds(caller), header)
+  }
+
   /** @throws {HeddleError} 401, 403, 404, 429, 503. */
   async admit(request: CompletionRequest): Promise<AdmittedRequest> {
     const { caller } = request

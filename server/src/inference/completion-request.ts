@@ -25,7 +25,7 @@ export async function admit(
     requestId,
     caller: principal,
     model: body.model,
-    project: headerText(request.headers["openai-project"]),
+    project: projectHeader(request),
     clientSalt: body.cache_salt ?? "",
     size,
     // A request that samples nothing has no turn.
@@ -37,7 +37,9 @@ export async function admit(
   return admitted
 }
 
-function headerText(value: string | string[] | undefined): string | undefined {
+/** Whose request it is, where its client says so (inference-api 1). */
+export function projectHeader({ headers }: FastifyRequest): string | undefined {
+  const value = headers["openai-project"]
   return Array.isArray(value) ? value[0] : value
 }
 

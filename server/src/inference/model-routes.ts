@@ -1,16 +1,20 @@
 /** `GET /v1/models` and `/v1/models/{id}`: inference-api 8. */
+import type { FastifyRequest } from "fastify"
 import { teamIds } from "../access/can.ts"
 import { z } from "zod"
+import type { Gateway } from "../gateway/gateway.ts"
 import type { ModelDirectory } from "../gateway/model-directory.ts"
 import { artifactName } from "../gateway/model-name.ts"
 import { HeddleError } from "../errors.ts"
+import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { type ModelCard, modelCard, modelList } from "../wire/inference/models.ts"
+import { projectHeader } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 
 const prefix = "/v1/models/"
 
-export function modelRoutes({ gateway: { directory } }: InferenceDependencies): Route[] {
+export function modelRoutes({ gateway }: InferenceDependencies): Route[] {
   return [
     route({
       method: "GET",
@@ -22,7 +26,7 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       schemas: {},
       response: modelList,
       handle: async ({ principal }) => {
-        const data = await cards(directory, teamIds(principal))
+        const data = await cards(gateway.directory, teamIds(principal))
         return {
           object: "list",
           data,
@@ -42,7 +46,7 @@ export function modelRoutes({ gateway: { directory } }: InferenceDependencies): 
       tag: "Chat",
       schemas: { params: z.object({ "*": z.string() }) },
       response: modelCard,
-      handle: async ({ principal, request }) => readCard(directory, teamIds(principal), modelIdOf(request.url)),
+      handle: ({ principal, request }) => readCard(gateway, principal, request),
     }),
   ]
 }
@@ -68,8 +72,9 @@ async function cards(directory: ModelDirectory, entityIds: string[]): Promise<Mo
 }
 
 /** Resolves as chat would, then describes: what chat answers to is what is listed. */
-async function readCard(directory: ModelDirectory, entityIds: string[], id: string): Promise<ModelCard> {
-  const served = await directory.resolve(id, entityIds, null)
+async function readCard(gateway: Gateway, principal: Principal, request: FastifyRequest): Promise<ModelCard> {
+  const id = modelIdOf(request.url)
+  const served = await gateway.resolve(principal, id, projectHeader(request))
   if (served.trained === null) return { ...baseCard(served.base.name), id }
   return trainedCard(id, served.trained.entity, served.base.name, served.trained.createdAt)
 }

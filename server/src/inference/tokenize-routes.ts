@@ -1,9 +1,6 @@
 /** `POST /tokenize` and `/detokenize` with vLLM's names, also below `/v1`: inference-api 9. */
-import { teamIds } from "../access/can.ts"
 import type { Gateway } from "../gateway/gateway.ts"
-import type { ServedModel } from "../gateway/model-directory.ts"
 import type { Limits } from "../limits.ts"
-import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import {
   detokenizeAnswer,
@@ -13,6 +10,7 @@ import {
   type TokenizeRequest,
 } from "../wire/inference/tokenize.ts"
 import { templateVariables, toEngineMessages, toEngineTools } from "./chat/chat-request.ts"
+import { projectHeader } from "./completion-request.ts"
 import type { InferenceDependencies } from "./dependencies.ts"
 import { withExactFields } from "./exact-fields.ts"
 import { refused } from "./unsupported.ts"
@@ -32,8 +30,8 @@ function tokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
     schemas: { body: tokenizeRequest },
     maximumBodyBytes: limits.prompt_body_bytes,
     response: tokenizeAnswer,
-    handle: async ({ body, exactBody, principal }) => {
-      const { base } = await resolve(gateway, body.model, principal)
+    handle: async ({ body, exactBody, principal, request }) => {
+      const { base } = await gateway.resolve(principal, body.model, projectHeader(request))
       const { token_ids, max_model_len } = await gateway.ask("tokenize", {
         base,
         ...toPrompt(withExactFields(body, exactBody, ["messages", "tools", "chat_template_kwargs"])),
@@ -55,16 +53,12 @@ function detokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
     maximumBodyBytes: limits.prompt_body_bytes,
     maximumBodyValues: limits.prompt_token_ids,
     response: detokenizeAnswer,
-    handle: async ({ body, principal }) => {
-      const { base } = await resolve(gateway, body.model, principal)
+    handle: async ({ body, principal, request }) => {
+      const { base } = await gateway.resolve(principal, body.model, projectHeader(request))
       const { text } = await gateway.ask("detokenize", { base, token_ids: body.tokens })
       return { prompt: text }
     },
   })
-}
-
-function resolve(gateway: Gateway, model: string, principal: Principal): Promise<ServedModel> {
-  return gateway.directory.resolve(model, teamIds(principal), null)
 }
 
 function toPrompt(body: TokenizeRequest) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { FakeEngine, type FakeHandler, untilCancelled } from "../../src/engines/fake-engine.ts"
 import { modelCard, modelList } from "../../src/wire/inference/models.ts"
@@ -168,4 +168,23 @@ test("/v1/completions streams prompt after prompt, with text offsets that go on"
 test("GET /health needs no key", async () => {
   const response = await app.server.inject("/health")
   expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }])
+})
+
+describe("inference-api 2: the header OpenAI-Project gives a short name its place wherever a model is named", () => {
+  const headers = { "openai-project": "acme/demo" }
+  const messages = [{ role: "user", content: "x" }]
+
+  test.each([
+    ["GET", "/v1/models/m@1", undefined, { id: "m@1", owned_by: "acme", root: "heddle/tiny" }],
+    ["POST", "/tokenize", { prompt: "x" }, { count: 3 }],
+    ["POST", "/v1/detokenize", { tokens: [5] }, { prompt: "<5>" }],
+    ["POST", "/v1/messages/count_tokens", { messages }, { input_tokens: 3 }],
+    ["POST", "/v1/responses/input_tokens", { input: "x" }, { input_tokens: 3 }],
+  ] as const)("%s %s", async (method, url, fields, expected) => {
+    const more = fields === undefined ? {} : { body: { model: "m@1", ...fields } }
+    const { status, json } = await call(app, method, url, { ...more, headers })
+    expect([status, json]).toEqual([200, expect.objectContaining(expected)])
+    expect((await call(app, method, url, more)).status).toBe(404)
+    expect((await call(app, method, url, { ...more, headers: { "openai-project": "rival/demo" } })).status).toBe(401)
+  })
 })

@@ -67,9 +67,10 @@ function countTokens(gateway: Gateway, maximumBodyBytes: number): Route {
     schemas: { body: countTokensRequest },
     maximumBodyBytes,
     response: countTokensAnswer,
-    handle: async ({ body, exactBody, principal }) => {
+    handle: async (context) => {
+      const { body, exactBody } = context
       const call = toPromptCall(withExactFields(body, exactBody, exactMessagesFields))
-      return { input_tokens: await countPromptTokens(gateway, principal, body.model, call) }
+      return { input_tokens: await countPromptTokens(gateway, context, body.model, call) }
     },
   })
 }

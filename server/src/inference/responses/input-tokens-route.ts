@@ -19,11 +19,11 @@ export function inputTokensRoute({ gateway, limits }: InferenceDependencies, sto
     schemas: { body: responsesRequest },
     maximumBodyBytes: limits.prompt_body_bytes,
     response: inputTokensAnswer,
-    handle: async ({ body: parsed, exactBody, principal }) => {
-      const body = withExactFields(parsed, exactBody, exactResponsesFields)
-      const earlier = await stored.dialogue(principal, body.previous_response_id)
+    handle: async (context) => {
+      const body = withExactFields(context.body, context.exactBody, exactResponsesFields)
+      const earlier = await stored.dialogue(context.principal, body.previous_response_id)
       const call = toResponsesCall(body, toItems(body.input), earlier)
-      const input_tokens = await countPromptTokens(gateway, principal, body.model, call)
+      const input_tokens = await countPromptTokens(gateway, context, body.model, call)
       return { object: "response.input_tokens", input_tokens }
     },
   })
