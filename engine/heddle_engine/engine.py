@@ -143,7 +143,7 @@ class Engine:
         def work():
             return {"token_ids": prompt_ids(base, params), "max_model_len": base.max_model_len}
 
-        return await self._prepare.run("", work)
+        return await self._prepare.run(params.get("tenant", ""), work)
 
     async def detokenize(self, params: dict, _emit: Emit) -> dict:
         base = await self._bases.found(params["base"])
@@ -151,7 +151,7 @@ class Engine:
         def work():
             return {"text": base.tokenizer.decode(check_ids(base, params["token_ids"], "token_ids"))}
 
-        return await self._prepare.run("", work)
+        return await self._prepare.run(params.get("tenant", ""), work)
 
     async def chat(self, params: dict, emit: Emit) -> dict:
         """Cancelling the task that runs this frees the call's places in the batch."""

@@ -13,6 +13,7 @@ from heddle_engine.model.files.hub import local_folder
 from heddle_engine.settings import Settings
 from heddle_engine.text.grammar import GrammarCompiler
 from heddle_engine.text.sandbox import Sandbox
+from heddle_engine.text.tokenizer import TextTokenizer
 
 
 @pytest.fixture
@@ -104,6 +105,24 @@ def test_a_hub_that_does_not_answer_holds_up_no_model_in_a_folder(refs, monkeypa
         assert not any(call.done() for call in looking)
         go.set()
         assert [(await call)["name"] for call in looking] == names
+
+    run(scenario)
+
+
+def test_texts_that_one_tenant_has_cut_into_tokens_hold_up_no_other(refs, monkeypatch):
+    go = held_up(monkeypatch, TextTokenizer, "encode_prompt", lambda _tokenizer, text: text == "slow")
+
+    async def scenario(engine):
+        def tokenize(tenant, prompt):
+            return engine.tokenize({"base": refs["here"], "prompt": prompt, "tenant": tenant}, print)
+
+        held = [asyncio.ensure_future(tokenize("many", "slow")) for _ in range(50)]
+        while not engine.heartbeat()["waiting"]:
+            await asyncio.sleep(0.01)
+        assert (await asyncio.wait_for(tokenize("one", "the rain"), 60))["token_ids"]
+        assert not any(call.done() for call in held)
+        go.set()
+        await asyncio.gather(*held)
 
     run(scenario)
 

@@ -263,14 +263,15 @@ export class Gateway {
     }
   }
 
-  /** Calls the engine for what is no completion, such as `tokenize`. @throws {HeddleError} */
-  async ask<M extends "tokenize" | "detokenize" | "base.resolve">(
+  /** Calls the engine for what is no completion. Tenants take turns there, too. @throws {HeddleError} */
+  async ask<M extends "tokenize" | "detokenize">(
+    { userId: tenant }: Caller,
     method: M,
-    params: EngineParams<M>,
+    params: Omit<EngineParams<M>, "tenant">,
   ): Promise<EngineResult<M>> {
     try {
       await this.#ready()
-      return await this.#engine.call(method, params).result
+      return await this.#engine.call(method, { ...params, tenant } as EngineParams<M>).result
     } catch (error) {
       throw clientError(error)
     }

@@ -16,6 +16,6 @@ export async function countPromptTokens(
   // A chat that may call none is shown none.
   const tools = call.tool_choice === "none" ? null : call.tools
   const prompt = { messages, tools, chat_template_kwargs, add_generation_prompt, continue_final_message }
-  const { token_ids } = await gateway.ask("tokenize", { base, ...prompt })
+  const { token_ids } = await gateway.ask(principal, "tokenize", { base, ...prompt })
   return token_ids.length
 }

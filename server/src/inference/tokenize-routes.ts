@@ -32,7 +32,7 @@ function tokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
     response: tokenizeAnswer,
     handle: async ({ body, exactBody, principal, request }) => {
       const { base } = await gateway.resolve(principal, body.model, projectHeader(request))
-      const { token_ids, max_model_len } = await gateway.ask("tokenize", {
+      const { token_ids, max_model_len } = await gateway.ask(principal, "tokenize", {
         base,
         ...toPrompt(withExactFields(body, exactBody, ["messages", "tools", "chat_template_kwargs"])),
       })
@@ -55,7 +55,7 @@ function detokenize(gateway: Gateway, limits: Limits, prefix: string): Route {
     response: detokenizeAnswer,
     handle: async ({ body, principal, request }) => {
       const { base } = await gateway.resolve(principal, body.model, projectHeader(request))
-      const { text } = await gateway.ask("detokenize", { base, token_ids: body.tokens })
+      const { text } = await gateway.ask(principal, "detokenize", { base, token_ids: body.tokens })
       return { prompt: text }
     },
   })

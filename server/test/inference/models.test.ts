@@ -77,6 +77,9 @@ test("inference-api 9: tokenize and detokenize with vLLM's names, with and witho
     })
     expect(text.json).toEqual({ prompt: "<5><6>" })
   }
+  // Whose work it is, for the turns that tenants take in the engine.
+  const tenants = fake.calls.filter(({ method }) => /^(de)?tokenize$/.test(method)).map(({ params }) => params)
+  expect(tenants.slice(-4)).toEqual(Array(4).fill(expect.objectContaining({ tenant: app.acme.userId })))
   expect((await call(app, "POST", "/tokenize", { body: { model } })).json.error.param).toBe("prompt")
 })
 

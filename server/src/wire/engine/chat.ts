@@ -170,9 +170,10 @@ export const tokenizeParams = chatParams.pick({
   chat_template_kwargs: true,
   add_generation_prompt: true,
   continue_final_message: true,
+  tenant: true,
 })
 export const tokenizeResult = z.object({ token_ids: z.array(z.int()), max_model_len: z.int() })
-export const detokenizeParams = z.object({ base: baseRef, token_ids: z.array(z.int()) })
+export const detokenizeParams = chatParams.pick({ base: true, tenant: true }).extend({ token_ids: z.array(z.int()) })
 export const detokenizeResult = z.object({ text: z.string() })
 
 export type AdapterRef = z.infer<typeof adapterRef>
