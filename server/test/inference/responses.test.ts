@@ -127,6 +127,21 @@ describe("art-0.5.23 6: the answer", () => {
     expect(json.tools).toEqual([{ ...tools[0], strict: null }])
   })
 
+  test("the reasoning of gpt-oss ends with its message", async () => {
+    const texts = [
+      "<|channel|>",
+      "analysis",
+      "<|message|>",
+      "so",
+      "<|end|>",
+      "<|start|>assistant<|channel|>final<|message|>",
+      "3",
+    ]
+    const tokens = fakeTokens(7).map((token, at) => ({ ...token, bytes: [...Buffer.from(texts[at] ?? "")] }))
+    fake.handlers.chat = () => chatResult({ reasoning: "so", content: "3", tokens })
+    expect((await send({})).json.usage.output_tokens_details).toEqual({ reasoning_tokens: 5 })
+  })
+
   test("an answer that was cut off is incomplete; one without text is an empty message", async () => {
     fake.handlers.chat = () => chatResult({ content: "", finish_reason: "length" })
     const { json } = await send({})

@@ -84,14 +84,16 @@ export function flatTokens(tokens: readonly TokenLogprob[]): { token_ids: number
 
 // How many of the sampled tokens are the model's reasoning. The engine tells where it ends only in the text.
 
-const end = "</think>"
+/** The second is that of gpt-oss. */
+const ends = ["</think>", "<|end|>"]
+const longestEnd = Math.max(...ends.map(({ length }) => length))
 
-/** With the tag that ends it; all of them where it has no end. */
+/** With what ends it; all of them where it has no end. */
 export function countReasoningTokens(tokens: readonly TokenLogprob[]): number {
   let tail = ""
   for (const [index, { bytes }] of tokens.entries()) {
-    tail = (tail + tokenText(bytes)).slice(-end.length - bytes.length)
-    if (tail.includes(end)) return index + 1
+    tail = (tail + tokenText(bytes)).slice(-longestEnd - bytes.length)
+    if (ends.some((end) => tail.includes(end))) return index + 1
   }
   return tokens.length
 }
