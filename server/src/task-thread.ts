@@ -20,6 +20,7 @@ import { manifestTask } from "./platform/artifacts/manifest-task.ts"
 import { runDocumentTask } from "./platform/runs/run-document.ts"
 import { fileStreamTask } from "./platform/runs/stream-task.ts"
 import { mapRowsTask } from "./training/from/map-rows-task.ts"
+import { sftRowTask } from "./training/sft/sft-row-task.ts"
 import { taskRunner } from "./threads/task-runner.ts"
 
 export const runTask = taskRunner([
@@ -46,6 +47,7 @@ export const runTask = taskRunner([
   runDocumentTask,
   schemaTask,
   scoreTask,
+  sftRowTask,
   tableFromDigestsTask,
   tableStretchTask,
   traceExportTask,

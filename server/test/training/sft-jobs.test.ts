@@ -5,6 +5,7 @@ import path from "node:path"
 import tls from "node:tls"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { eventPage, job as jobSchema, storedJobConfig } from "../../src/wire/training/job.ts"
+import { readMetrics } from "../support/metrics.ts"
 import type { Caller } from "../support/test-app.ts"
 import { newModel, openTrainingApp, type TrainingApp } from "../support/training-app.ts"
 
@@ -125,6 +126,17 @@ describe("training-api 2.5: data from an uploaded file", () => {
     expect(eventPage.parse(body).data).toMatchObject([
       { type: "training_failed", data: { error_message: expect.stringContaining(told) } },
     ])
+  })
+
+  test("a large row is checked beside the event loop, which serves everybody", async () => {
+    const finished = async () =>
+      (await readMetrics(opened.admin)).get('heddle_queue_finished_total{queue="payload_threads",kind="heavy"}') ?? NaN
+    const before = await finished()
+    const large = row("x".repeat(200_000))
+    const content = `${row("a")}\n${large}\n${large.replace("assistant", "robot")}\n`
+    const job = await stored(await create({ training_data_url: await upload(content) }))
+    expect(job.error_message).toMatch(/^line 3 of the training data: messages\.1\.role: /)
+    expect(await finished()).toBe(before + 2)
   })
 
   test("a file without rows: 422", async () => {

@@ -40,11 +40,11 @@ async function storeSftJob(
   body: CreateSftJobBody,
   sha256: string,
 ): Promise<JobRecord | null> {
-  const { database, blobs } = dependencies
+  const { database, blobs, threads } = dependencies
   const dataBytes = await blobs.sizeOf(sha256)
   await requireRoomFor(database, principal, model, dataBytes)
   const engine = resolveSftConfig(body.config ?? {})
-  const { rows, fault } = await checkRows(blobs.read(sha256))
+  const { rows, fault } = await checkRows(blobs.read(sha256), threads)
   if (rows === 0 && fault === null) throw invalid(["body", "training_data_url"], "the training data has no row")
   if (fault === null) await checkLearningRates(dependencies, model, engine, sha256, rows)
   return createJob(database, {

@@ -1,12 +1,9 @@
 /** Checks an SFT data file row by row, holding one row at a time: training-api 2.5. */
 import type { Readable } from "node:stream"
-import { isUtf8 } from "node:buffer"
-import { parse } from "../../http/validation.ts"
-import { maximumJsonDepth } from "../../json/json-text-error.ts"
-import { isNestedDeeper } from "../../json/nesting.ts"
-import { sftRow } from "../../wire/training/sft-job.ts"
+import type { ThreadPool } from "../../threads/thread-pool.ts"
+import { noLookups } from "../../threads/thread-task.ts"
+import { faultOfRow, maximumRowBytes, sftRowTask } from "./sft-row-task.ts"
 
-const maximumRowBytes = 64 * 1024 * 1024
 const newline = 0x0a
 
 export interface CheckedRows {
@@ -16,12 +13,12 @@ export interface CheckedRows {
   fault: string | null
 }
 
-export async function checkRows(content: Readable): Promise<CheckedRows> {
+export async function checkRows(content: Readable, threads: ThreadPool): Promise<CheckedRows> {
   let rows = 0
   let number = 0
   for await (const line of linesOf(content)) {
     number += 1
-    const fault = faultOfRow(line)
+    const fault = await faultOf(line, threads)
     if (fault === "blank") continue
     if (fault !== null) return { rows, fault: `line ${number} of the training data: ${fault}` }
     rows += 1
@@ -44,19 +41,11 @@ export async function batchesSurelyLabelled(content: Readable, batchSize: number
   return labelled.size
 }
 
-function faultOfRow(line: Buffer): string | null {
-  if (line.length > maximumRowBytes) return `longer than ${maximumRowBytes} bytes`
-  if (!isUtf8(line)) return "not UTF-8"
-  const text = line.toString("utf8")
-  if (text.trim() === "") return "blank"
-  if (isNestedDeeper(text, maximumJsonDepth)) return `nested in more than ${maximumJsonDepth} levels`
-  try {
-    parse(sftRow, JSON.parse(text), "body")
-    return null
-  } catch (error) {
-    const { message } = error as Error
-    return error instanceof SyntaxError ? `not JSON: ${message}` : message.replace(/^body\.?/, "")
-  }
+/** Most rows are small, and there may be a million of them: those are checked right here. */
+async function faultOf(line: Buffer, threads: ThreadPool): Promise<string | null> {
+  const bytes = line.length
+  if (bytes < sftRowTask.ownThreadBytes || bytes > maximumRowBytes) return faultOfRow(line)
+  return (await threads.run(sftRowTask, { line }, { bytes, answer: noLookups })).fault
 }
 
 /** A line that is too long is cut, so that memory stays bounded; its length still shows it. */
