@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { access, open, rename, rm } from "node:fs/promises"
+import { setImmediate } from "node:timers/promises"
 import { holdsNumber, parseExact } from "../json/exact-json.ts"
 import type { LedgerEntry } from "../storage/traces/token-ledger.ts"
 import type { SpecChoice, SpecTrajectory } from "../wire/engine/train.ts"
@@ -14,8 +15,11 @@ export interface JobData {
   sha256: string
 }
 
-/** Lines looked up at once; bounds memory. */
+/** Lines looked up at once, and their characters, but for a line that has more: they bound memory. */
 const linesAtOnce = 64
+const charactersAtOnce = 8 * 1024 * 1024
+/** Characters parsed or printed in one turn of the event loop, which serves everybody; a line may have more. */
+const charactersPerTurn = 1024 * 1024
 /** A line without it need not be parsed. */
 const keyField = '"ledger_key":"'
 
@@ -35,10 +39,12 @@ export async function fillLedger(
   let filled = 0
   try {
     for await (const lines of batches(data.path)) {
-      const result = await fillLines(lines, find)
-      filled += result.filled
-      hash.update(result.text)
-      await file.write(result.text)
+      const parsed = await parseLines(lines)
+      filled += await fillChoices(parsed.filter((trajectory) => trajectory !== null).flatMap(choicesWithKey), find)
+      for (const text of printed(lines, parsed)) {
+        hash.update(text)
+        await file.write(text)
+      }
     }
     await file.sync()
   } finally {
@@ -54,11 +60,14 @@ export async function fillLedger(
 
 async function* batches(path: string): AsyncGenerator<string[]> {
   let lines: string[] = []
+  let characters = 0
   for await (const line of linesOf(path)) {
     lines.push(line)
-    if (lines.length < linesAtOnce) continue
+    characters += line.length
+    if (lines.length < linesAtOnce && characters < charactersAtOnce) continue
     yield lines
     lines = []
+    characters = 0
   }
   if (lines.length > 0) yield lines
 }
@@ -78,9 +87,25 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (last !== "") yield last
 }
 
-async function fillLines(lines: string[], find: (keys: string[]) => Promise<LedgerEntry[]>) {
-  const parsed = lines.map((line) => (line.includes(keyField) ? parseLine(line) : null))
-  const choices = parsed.filter((trajectory) => trajectory !== null).flatMap(choicesWithKey)
+/** null: the line has no key. */
+async function parseLines(lines: readonly string[]): Promise<(SpecTrajectory | null)[]> {
+  const parsed: (SpecTrajectory | null)[] = []
+  let characters = 0
+  for (const line of lines) {
+    parsed.push(line.includes(keyField) ? parseLine(line) : null)
+    characters += line.length
+    if (characters < charactersPerTurn) continue
+    characters = 0
+    await setImmediate()
+  }
+  return parsed
+}
+
+/** How many the ledger knows. */
+async function fillChoices(
+  choices: readonly ChoiceWithKey[],
+  find: (keys: string[]) => Promise<LedgerEntry[]>,
+): Promise<number> {
   const found = choices.length === 0 ? [] : await find(choices.map((choice) => choice.ledger_key))
   const entries = new Map(found.map((entry) => [entry.ledger_key, entry]))
   let filled = 0
@@ -95,8 +120,19 @@ async function fillLines(lines: string[], find: (keys: string[]) => Promise<Ledg
     }
     filled += 1
   }
-  const text = lines.map((line, place) => `${parsed[place] == null ? line : JSON.stringify(parsed[place])}\n`).join("")
-  return { text, filled }
+  return filled
+}
+
+/** Pieces of the text, each of some lines: filled, they may have many times the characters they had. */
+function* printed(lines: readonly string[], parsed: readonly (SpecTrajectory | null)[]): Generator<string> {
+  let text = ""
+  for (const [place, line] of lines.entries()) {
+    text += `${parsed[place] == null ? line : JSON.stringify(parsed[place])}\n`
+    if (text.length < charactersPerTurn) continue
+    yield text
+    text = ""
+  }
+  if (text !== "") yield text
 }
 
 /** Numbers of messages and tools keep their spelling (law 3); parsing for that is slow, and most have none. */
