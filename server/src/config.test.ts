@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises"
 import path from "node:path"
 import { expect, test } from "vitest"
 import { readConfig } from "./config.ts"
+import { settingNames } from "./setting-names.ts"
 
 test("empty variables and options are as if they were not there", () => {
   const names = ["HEDDLE_HOST", "HEDDLE_PORT", "HEDDLE_DATA_DIR", "HEDDLE_ENTITY", "HEDDLE_LOG", "HEDDLE_ENGINE"]
@@ -82,6 +84,54 @@ test("the engine trains in one process unless more are asked for, which is for a
   expect(() => readConfig([], { HEDDLE_ENGINE_TRAINERS: "2", ...elsewhere })).toThrow(
     "HEDDLE_ENGINE_TRAINERS is for the engine of this machine; one elsewhere is started with --trainers N",
   )
+})
+
+test.each([
+  ["HEDDLE_ENGINE_DTYPE", "bf16", "--dtype"],
+  ["HEDDLE_ENGINE_KV_BYTES", "1", "--kv-bytes"],
+  ["HEDDLE_ENGINE_CACHE_BYTES", "0", "--cache-bytes"],
+  ["HEDDLE_ENGINE_ADAPTER_BYTES", "1", "--adapter-bytes"],
+  ["HEDDLE_ENGINE_UNLOAD_IDLE_S", "1", "--unload-idle-s"],
+  ["HEDDLE_LIMIT_CHAT_TEMPLATE_MS", "1", "--chat-template-ms"],
+  ["HEDDLE_LIMIT_GRAMMAR_BYTES", "1", "--grammar-bytes"],
+  ["HEDDLE_LIMIT_GRAMMAR_MS", "1", "--grammar-ms"],
+])("%s is refused beside engines on other machines, which it would not change", (name, value, option) => {
+  const elsewhere = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1", HEDDLE_ENGINE_TOKEN_FILE: "token" }
+  const message = `${name} is for the engine of this machine; one elsewhere is started with ${option}`
+  expect(() => readConfig([], { ...elsewhere, [name]: value })).toThrow(new Error(message))
+  expect(readConfig([], { ...elsewhere, [name]: "" }).engine).toMatchObject({ tokenFile: "token" })
+})
+
+test.each([
+  ["HEDDLE_ENGINE_URL", "HEDDLE_ENGINE_URLS"],
+  ["HEDDLE_ENIGNE", "HEDDLE_ENGINE"],
+  ["HEDDLE_POSTGRESS_URL", "HEDDLE_POSTGRES_URL"],
+  ["HEDDLE_HOSTS", "HEDDLE_HOST"],
+])("%s is refused, and the setting named that was meant", (name, meant) => {
+  expect(() => readConfig([], { [name]: "1" })).toThrow(
+    new Error(`there is no setting called ${name}: did you mean ${meant}?`),
+  )
+  expect(readConfig([], { [name]: "" }).port).toBe(8080)
+})
+
+test.each([
+  "HEDDLE_URL",
+  "HEDDLE_KEY",
+  "HEDDLE_API_KEY",
+  "HEDDLE_HOME",
+  "HEDDLE_TEST_IMAGE",
+  "HEDDLE_PORT_8080_TCP",
+  "HEDDLE_SERVICE_HOST",
+  "HEDDLE_ENGINE_PORT",
+  "HEDDLE_POSTGRES_PORT",
+])("%s is a name of somebody else", (name) => {
+  expect(readConfig([], { [name]: "1" }).port).toBe(8080)
+})
+
+test("misspelled names are looked for among all that settings are read by", async () => {
+  const text = await readFile(path.join(import.meta.dirname, "config.ts"), "utf8")
+  const read = [...text.matchAll(/HEDDLE_(?!LIMIT_)([A-Z_]+)/g)].map(([, name]) => name)
+  expect(new Set(settingNames)).toEqual(new Set(read))
 })
 
 test("the engine's memory is its own choice unless it is set", () => {

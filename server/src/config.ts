@@ -7,6 +7,7 @@ import { engineEnvironment } from "./engine-environment.ts"
 import type { RemoteEngineSettings } from "./engines/pool/open-engine-pool.ts"
 import { parseEngineAddresses } from "./engines/remote/engine-address.ts"
 import { type Limits, readLimits } from "./limits.ts"
+import { refuseMisspelled } from "./setting-names.ts"
 
 export interface Config {
   host: string
@@ -86,6 +87,18 @@ export type EngineDtype = (typeof engineDtypes)[number]
 
 const engineDtypes = ["auto", "fp32", "bf16"] as const
 
+/** What an engine is started with, here by variables. */
+const ownEngineOptions = [
+  ["HEDDLE_ENGINE_DTYPE", "--dtype"],
+  ["HEDDLE_ENGINE_KV_BYTES", "--kv-bytes"],
+  ["HEDDLE_ENGINE_CACHE_BYTES", "--cache-bytes"],
+  ["HEDDLE_ENGINE_ADAPTER_BYTES", "--adapter-bytes"],
+  ["HEDDLE_ENGINE_UNLOAD_IDLE_S", "--unload-idle-s"],
+  ["HEDDLE_LIMIT_CHAT_TEMPLATE_MS", "--chat-template-ms"],
+  ["HEDDLE_LIMIT_GRAMMAR_BYTES", "--grammar-bytes"],
+  ["HEDDLE_LIMIT_GRAMMAR_MS", "--grammar-ms"],
+] as const
+
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 /** How long an engine on another machine may be away before its jobs begin again on another. */
@@ -95,6 +108,7 @@ const repositoryRoot = path.resolve(import.meta.dirname, "../..")
 
 /** @throws {Error} with a sentence for the operator when a value cannot be used. */
 export function readConfig(argv: string[], env: NodeJS.ProcessEnv): Config {
+  refuseMisspelled(env)
   const { values } = parseArgs({
     args: argv,
     options: {
@@ -278,6 +292,9 @@ function parseRemoteEngines(env: NodeJS.ProcessEnv): RemoteEngineSettings | null
   const addresses = parseEngineAddresses(urls)
   const engine = env["HEDDLE_ENGINE"]
   if (engine) throw new Error(`HEDDLE_ENGINE_URLS names an engine, and HEDDLE_ENGINE says "${engine}": set one of them`)
+  for (const [name, option] of ownEngineOptions) {
+    if (env[name]) throw new Error(`${name} is for the engine of this machine; one elsewhere is started with ${option}`)
+  }
   const tokenFile = env["HEDDLE_ENGINE_TOKEN_FILE"]
   if (!tokenFile) {
     throw new Error("HEDDLE_ENGINE_URLS needs HEDDLE_ENGINE_TOKEN_FILE: the file with the token of the engine")
