@@ -194,7 +194,7 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
   const { files, isInitial } = await adapterFiles(blobs, (name) => findFileAt(database, version.id, name))
   if (isInitial) {
     const nothing = { step, path: null, sizeBytes: 0, manifestSha256: null }
-    await adoptArtifact(database, version.project_id, adoption, nothing)
+    await adoptArtifact(database, version.project_id, adoption, nothing, () => Promise.resolve())
     return
   }
   const folder = path.join("checkpoints", modelId, `step_${String(step).padStart(6, "0")}`)
@@ -206,12 +206,14 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
     const entries = files.map(([name, { sha256, size_bytes }]) => [name, { size: size_bytes, sha256 }])
     const manifest = `${JSON.stringify({ files: Object.fromEntries(entries) as unknown }, null, 1)}\n`
     await writeSynced(path.join(temporary, "manifest.json"), manifest)
-    // An interrupted request may have left a folder under the name of a step that has no row.
-    await rm(target, { recursive: true, force: true })
-    await rename(temporary, target)
     const sizeBytes = files.reduce((sum, [, { size_bytes }]) => sum + size_bytes, Buffer.byteLength(manifest))
     const manifestSha256 = createHash("sha256").update(manifest).digest("hex")
-    await adoptArtifact(database, version.project_id, adoption, { step, path: folder, sizeBytes, manifestSha256 })
+    const adopted = { step, path: folder, sizeBytes, manifestSha256 }
+    await adoptArtifact(database, version.project_id, adoption, adopted, async () => {
+      // An interrupted request may have left a folder under the name of a step that has no row.
+      await rm(target, { recursive: true, force: true })
+      await rename(temporary, target)
+    })
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
     throw error

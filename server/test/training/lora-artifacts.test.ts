@@ -2,13 +2,18 @@
  * Checkpoints are versions of `lora` artifacts; artifacts become checkpoints and training data (platform-wandb 9.5,
  * training-api 5.4).
  */
-import { randomUUID } from "node:crypto"
+import { execFile } from "node:child_process"
+import { createHash, randomUUID } from "node:crypto"
+import { open, readFile, rm } from "node:fs/promises"
+import path from "node:path"
+import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { groupsOf } from "../support/training-app.ts"
 import { change, fetchFrom, filesOf, logArtifact, readArtifact } from "../support/wandb-artifacts.ts"
 
+const run = promisify(execFile)
 const project = "loras"
 
 let opened: EvaluationApp
@@ -144,6 +149,31 @@ test("platform-wandb 9.5: versions that were logged before the model was registe
   await logLora(name, adapter("1234"), "step3")
   await logLora(name, { "readme.md": "no adapter" })
   expect(await stepsOf(await register(name))).toEqual([0, 3])
+})
+
+test("platform-wandb 9.5: a job that ends while a version is on its way to the same step keeps its checkpoint", async () => {
+  const name = newName()
+  const config = JSON.stringify({ peft_type: "LORA", r: 8, of: name })
+  await logLora(name, { ...adapter("late"), "adapter_config.json": config })
+  // Whoever reads the pipe waits for what is written here, which begins when the reader is there.
+  const sha256 = createHash("sha256").update(config).digest("hex")
+  const blob = path.join(opened.config.dataDir, "blobs", "sha256", sha256.slice(0, 2), sha256)
+  await rm(blob)
+  await run("mkfifo", [blob])
+  const registered = register(name)
+  const pipe = await open(blob, "w")
+  const models = await opened.acme.get(`/v1/preview/models?project=${project}&name=${name}`)
+  const [model] = (models.body as { data: { id: string; name: string }[] }).data.filter((each) => each.name === name)
+  await train(model!.id)
+  await pipe.writeFile(config)
+  await pipe.close()
+  expect(await registered).toBe(model!.id)
+  const trained = `weights of ${model!.id}@1`
+  const folder = path.join(opened.config.dataDir, "checkpoints", model!.id, "step_000001")
+  expect(await readFile(path.join(folder, "adapter_model.safetensors"), "utf8")).toBe(trained)
+  expect(await stepsOf(model!.id)).toEqual([0, 1])
+  const files = await filesOf(opened.acme, { entity: "acme", project }, `${name}:step1`)
+  expect((await fetchFrom(opened, files[1]?.directUrl ?? "")).payload).toBe(trained)
 })
 
 test.each([

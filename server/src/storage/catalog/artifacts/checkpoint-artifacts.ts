@@ -138,12 +138,16 @@ export interface AdoptedFolder {
   manifestSha256: string | null
 }
 
-/** Makes the version a checkpoint of the model, which is the newest then. Runs {@link adoptableStep} again. */
+/**
+ * Makes the version a checkpoint of the model, which is the newest then. Runs {@link adoptableStep} again. `place` puts the
+ * folder where the row says just before that is committed.
+ */
 export async function adoptArtifact(
   database: CatalogDatabase,
   projectId: string,
   adoption: Adoption,
   { step, path, sizeBytes, manifestSha256 }: AdoptedFolder,
+  place: () => Promise<void>,
 ): Promise<void> {
   await inProjectTurn(database, projectId, async (transaction) => {
     await adoptableStep(transaction, { ...adoption, step })
@@ -171,6 +175,7 @@ export async function adoptArtifact(
     await sql`update artifact_contents c set is_of_checkpoint = true from artifact_entries e
       where e.artifact_id = ${adoption.artifactId} and c.project_id = e.project_id and c.digest = e.digest
         and e.path in ('adapter_config.json', 'adapter_model.safetensors')`.execute(transaction)
+    await place()
   })
 }
 
