@@ -6,6 +6,7 @@
 import json
 import math
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,16 +176,16 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
 def _by_pattern(settings: dict, name: str, paths: list[str], default: float) -> list[float]:
     """Of the module at each path the value that `rank_pattern` or `alpha_pattern` has for it."""
     patterns = settings.get(name) or {}
-    if not (isinstance(patterns, dict) and all(map(_is_number, patterns.values()))):
+    if not (isinstance(patterns, dict) and all(map(is_number, patterns.values()))):
         raise EngineError("invalid", f"adapter_config.json: {name} is {patterns!r}; numbers by module are needed.")
     found = find_patterns(list(patterns), [path.removeprefix(_STEM) for path in paths])
     values = list(patterns.values())
     return [default if place is None else values[place] for place in found]
 
 
-def _is_number(value: object) -> bool:
-    """What Python reads as a number of JSON may be infinite, or none."""
-    return isinstance(value, int | float) and math.isfinite(value)
+def is_number(value: object) -> bool:
+    """What Python reads as a number of JSON may be infinite, none, or a whole one larger than any with a fraction."""
+    return isinstance(value, int | float) and abs(value) <= sys.float_info.max
 
 
 def _check_rank(wanted: float, rank: int, layer: int, module: str) -> None:
@@ -206,7 +207,7 @@ def _read_settings(folder: Path) -> dict:
         settings = json.loads(file.read_text())
     except FileNotFoundError as error:
         raise EngineError("not_found", f"Adapter file {file} does not exist.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EngineError("invalid", f"Adapter file {file} is not JSON: {error}.") from error
     _check_settings(file, settings)
     return settings
@@ -226,7 +227,7 @@ def _check_settings(file: Path, settings: dict) -> None:
             "adapter as a plain one: peft's save_pretrained(folder, path_initial_model_for_weight_conversion=...).",
         )
     for name in ("r", "lora_alpha"):
-        if not _is_number(settings.get(name)):
+        if not is_number(settings.get(name)):
             raise EngineError("invalid", f"{file}: {name} is {settings.get(name)!r}; a number is needed.")
 
 

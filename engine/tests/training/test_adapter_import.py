@@ -107,6 +107,7 @@ def test_files_that_lie_at_the_top_of_the_archive_are_taken_too(base, adapter, t
         ({"r": 513}, "r is 513; a rank is a whole number from 1 to 512"),
         ({"r": "four"}, "r is 'four'"),
         ({"lora_alpha": -1}, "lora_alpha is -1; a number above 0"),
+        ({"lora_alpha": 10**400}, "lora_alpha is 10+; a number above 0"),
         ({"rank_pattern": {"up_proj": "two"}}, "rank_pattern is"),
         ({"use_dora": True}, "use_dora is True"),
         ({"peft_type": "IA3"}, "peft_type is 'IA3'"),
@@ -174,6 +175,7 @@ def test_archives_that_lead_elsewhere_or_lack_files_are_refused(base, adapter, t
     refused(base, tmp_path, {**files, f"adapter/{WEIGHTS}": b"\x80\x04 a pickle"}, "not a whole safetensors file")
     refused(base, tmp_path, {**files, f"adapter/{CONFIG}": b"[]"}, "no JSON object")
     refused(base, tmp_path, {**files, f"adapter/{CONFIG}": b"{"}, "is not JSON")
+    refused(base, tmp_path, {**files, f"adapter/{CONFIG}": b"[" * 100_000}, "is not JSON: maximum recursion depth")
 
 
 def test_links_and_files_that_are_no_archive_are_refused(base, adapter, tmp_path):
@@ -191,3 +193,26 @@ def test_links_and_files_that_are_no_archive_are_refused(base, adapter, tmp_path
     (tmp_path / "adapter.tar").write_bytes(cut)
     with pytest.raises(EngineError, match=r"not a whole tar file|cut off"):
         ask(base, tmp_path)
+
+
+def hollow(name, size):
+    """The header of a file of `size` bytes that is one hole, as GNU tar writes it."""
+    member = tarfile.TarInfo(name)
+    member.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[386:398] = header[483:495] = b"%011o\0" % size  # where data goes on, and the whole size
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def test_an_archive_that_grows_when_it_is_unpacked_is_refused(base, adapter, tmp_path):
+    """A kilobyte of an archive with holes could fill the disk of the server."""
+    config = files_of(adapter)[f"adapter/{CONFIG}"]
+    plain = tarfile.TarInfo(CONFIG)
+    plain.size = len(config)
+    parts = [plain.tobuf(), config, bytes(-len(config) % 512), hollow(WEIGHTS, 1 << 26), bytes(1024)]
+    (tmp_path / "adapter.tar").write_bytes(b"".join(parts))
+    with pytest.raises(EngineError, match=r"'adapter_model\.safetensors' .* packed without its holes, as by tar -S"):
+        ask(base, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["adapter.tar"]

@@ -1,7 +1,6 @@
 """An adapter that was trained elsewhere becomes a checkpoint: read out of a tar file, checked in full, written anew."""
 
 import json
-import math
 import os
 import shutil
 import tarfile
@@ -13,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from ...bases import Base
 from ...disk import naming_full_disk
 from ...errors import EngineError
-from ...model.lora import MAX_LORA_RANK, LoraWeights, read_peft, write_peft
+from ...model.lora import MAX_LORA_RANK, LoraWeights, is_number, read_peft, write_peft
 from .checkpoints import ADAPTER_FILES, write_folder
 
 _CONFIG, _WEIGHTS = ADAPTER_FILES
@@ -80,6 +79,12 @@ def _checked_name(member: tarfile.TarInfo, before: int) -> str:
         )
     if not (member.isfile() or member.isdir()):
         raise EngineError("invalid", f"{member.name!r} in the archive is a link or a device. Pack plain files.")
+    if member.issparse():
+        # Its holes take no room in the archive: one of a kilobyte could fill any disk.
+        raise EngineError(
+            "invalid",
+            f"{member.name!r} in the archive is packed without its holes, as by tar -S. Pack it without that option.",
+        )
     return path.name
 
 
@@ -108,14 +113,14 @@ def _lacks(name: str, names: list[str]) -> EngineError:
 def _check_settings(folder: Path) -> dict:
     try:
         settings = json.loads((folder / _CONFIG).read_text())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EngineError("invalid", f"{_CONFIG} is not JSON: {error}.") from error
     if not isinstance(settings, dict):
         raise EngineError("invalid", f"{_CONFIG} is no JSON object.")
     rank, alpha = settings.get("r"), settings.get("lora_alpha")
     if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= MAX_LORA_RANK:
         raise EngineError("invalid", f"{_CONFIG}: r is {rank!r}; a rank is a whole number from 1 to {MAX_LORA_RANK}.")
-    if not isinstance(alpha, int | float) or not math.isfinite(alpha) or alpha <= 0:
+    if not is_number(alpha) or alpha <= 0:
         raise EngineError("invalid", f"{_CONFIG}: lora_alpha is {alpha!r}; a number above 0 is needed.")
     for name in ("rank_pattern", "alpha_pattern"):
         patterns = settings.get(name) or {}
