@@ -60,6 +60,7 @@ class DecoderConfig:
     by `query_scale`. Each head has a sink where there are `sinks`. The first `rotary_dim` features of a head are
     rotated by position. `output_gate`: behind the rows of each head in `q_proj` stand as many that gate what it
     attends to. `tower`: what the whole model, of which this is the language model, calls what reads pictures.
+    `tied`: the embedding is the output head too, of a checkpoint that has none of its own.
     `intermediate_size` is of layers without a mixture, 0 where every layer must have one.
     """
 
@@ -84,6 +85,7 @@ class DecoderConfig:
     rotary_dim: int
     output_gate: bool
     tower: str | None
+    tied: bool
 
     @staticmethod
     def from_hf(config: dict) -> "DecoderConfig":
@@ -118,6 +120,7 @@ class DecoderConfig:
             rotary_dim=_rotary_dim(config, head_dim) if family.hybrid else head_dim,
             output_gate=family.hybrid,
             tower=WHOLES[architecture].tower if architecture in WHOLES else None,
+            tied=bool(config.get("tie_word_embeddings", family.tied)),
         )
 
     @property

@@ -64,7 +64,8 @@ class Family:
     `grouped`: rows of the projections of delta nets are stored in groups of heads.
     `qk_norm`: queries and keys are normalised. `scaled_embedding`: by the root of the hidden size. `query_scalar`: the
     scale of scores has a setting of its own. `sinks`: each head has a score that takes part in its softmax and gives no
-    value. `clamped`: the activation is that of gpt-oss. `zero`: settings that must be absent or off.
+    value. `clamped`: the activation is that of gpt-oss. `tied`: the embedding is the output head too, where the config
+    says nothing of it. `zero`: settings that must be absent or off.
     """
 
     layers: Callable[[dict], tuple[LayerConfig, ...]] = full_layers
@@ -78,6 +79,7 @@ class Family:
     clamped: bool = False
     scaled_embedding: bool = False
     query_scalar: bool = False
+    tied: bool = False
     zero: tuple[str, ...] = ()
 
 
@@ -108,6 +110,7 @@ FAMILIES = {
         # The first configs say `gelu` and mean the other (transformers#29402).
         activations={"gelu_pytorch_tanh": GELU_TANH, "gelu": GELU_TANH},
         scaled_embedding=True,
+        tied=True,
         zero=("use_bidirectional_attention",),
     ),
     "Gemma3ForCausalLM": Family(
@@ -121,6 +124,7 @@ FAMILIES = {
         activations={"gelu_pytorch_tanh": GELU_TANH},
         qk_norm=True,
         scaled_embedding=True,
+        tied=True,
         query_scalar=True,
         zero=("use_bidirectional_attention", "attn_logit_softcapping", "final_logit_softcapping"),
     ),
@@ -190,7 +194,10 @@ def language_settings(config: dict) -> dict:
     if not isinstance(text, dict):
         raise refused(f"The base model's config.json lacks the object 'text_config', which {named} has.")
     shared = {name: config[name] for name in _OF_THE_WHOLE if name in config}
-    return {**WHOLES[named].defaults, **shared, **text, "architectures": [named]}
+    # Either may say that its head is the embedding.
+    said = [each["tie_word_embeddings"] for each in (config, text) if "tie_word_embeddings" in each]
+    tied = {"tie_word_embeddings": any(said)} if said else {}
+    return {**WHOLES[named].defaults, **shared, **text, **tied, "architectures": [named]}
 
 
 def find_family(config: dict) -> tuple[str, Family]:

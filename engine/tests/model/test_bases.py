@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from heddle_engine.bases import Base
 from heddle_engine.errors import EngineError
@@ -92,3 +92,42 @@ def test_an_index_that_an_earlier_save_left_does_not_count(shards_are_left, mode
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
     base = cpu_bases().resolve({"name": "saved again", "path": str(folder)})
     assert torch.equal(base.decoder.embedding, oracle_of(folder).model.embed_tokens.weight)
+
+
+def without_head(folder, target, **settings):
+    """A copy of the model in `folder` whose files hold no head, and whose config has these `settings`; None: not."""
+    shutil.copytree(folder, target)
+    tensors = load_file(target / "model.safetensors")
+    tensors = {name: tensor for name, tensor in tensors.items() if "lm_head" not in name}
+    save_file(tensors, target / "model.safetensors", {"format": "pt"})
+    config = json.loads((target / "config.json").read_text()) | settings
+    config = {name: value for name, value in config.items() if value is not None}
+    (target / "config.json").write_text(json.dumps(config))
+    return target
+
+
+@pytest.mark.parametrize("said", [False, None])
+@pytest.mark.parametrize("kind", ["llama", "qwen3_5_whole"])
+def test_a_head_that_is_neither_there_nor_the_embedding_is_refused(kind, said, model_folders, tmp_path):
+    """transformers draws a random one, and warns of it."""
+    folder = without_head(model_folders(kind), tmp_path / "model", tie_word_embeddings=said)
+    reason = r"no tensor lm_head\.weight, and its config\.json does not say .*tie_word_embeddings"
+    with pytest.raises(EngineError, match=reason) as caught:
+        cpu_bases().load({"name": "headless", "path": str(folder)})
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("llama3", {}),
+        # The hub's configs of Gemma leave it to the default.
+        ("gemma", {"tie_word_embeddings": None}),
+        ("gemma3_whole", {"tie_word_embeddings": None}),
+        ("qwen3_5_whole", {"tie_word_embeddings": True}),
+    ],
+)
+def test_the_embedding_is_the_head_where_the_config_or_the_family_says_so(kind, settings, model_folders, tmp_path):
+    folder = without_head(model_folders(kind), tmp_path / "model", **settings)
+    decoder = cpu_bases().load({"name": "tied", "path": str(folder)}).decoder
+    assert torch.equal(decoder.head.weight, decoder.embedding)

@@ -47,10 +47,18 @@ def load_decoder(folder: Path, config: DecoderConfig, device: torch.device, dtyp
 
 
 def _load_head(checkpoint: Checkpoint, config: DecoderConfig, embedding: Tensor) -> FrozenLinear:
-    """A checkpoint without `lm_head` ties the head to the embedding."""
-    weight = embedding
+    """That of the checkpoint, else the embedding where it is tied. Raises `invalid` where it is not."""
     if "lm_head.weight" in checkpoint:
         weight = checkpoint.tensor("lm_head.weight", config.vocab_size, config.hidden_size)
+    elif config.tied:
+        weight = embedding
+    else:
+        raise EngineError(
+            "invalid",
+            "The base model's safetensors hold no tensor lm_head.weight, and its config.json does not say that the "
+            "embedding is the head too (tie_word_embeddings). Save the whole model with transformers' save_pretrained.",
+            "base_model",
+        )
     return FrozenLinear(weight, (Part("lm_head", 0, config.vocab_size),))
 
 
