@@ -21,13 +21,15 @@ from .model.files.weights import check_experts, load_decoder
 from .model.number_format import automatic_format, name_of
 from .streams import wait_for
 from .text.grammar import GrammarCompiler
-from .text.render import Renderer
+from .text.render import TOOL_TEMPLATE, Renderer
 from .text.sandbox import Sandbox
 from .text.tokenizer import TextTokenizer
 
 log = logging.getLogger(__name__)
 
 _FINGERPRINTED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "chat_template.json")
+_FINGERPRINTED_IF_THERE = (TOOL_TEMPLATE,)
+"""Left out where they are missing: a model without them keeps the fingerprint that is stored with what it sampled."""
 
 
 def default_device() -> torch.device:
@@ -123,7 +125,8 @@ class Base:
     def fingerprint(self) -> str:
         """SHA-256 over every file that decides how a prompt becomes ids."""
         digest = hashlib.sha256()
-        for name in _FINGERPRINTED:
+        there = (name for name in _FINGERPRINTED_IF_THERE if (self.folder / name).is_file())
+        for name in (*_FINGERPRINTED, *there):
             content = (self.folder / name).read_bytes() if (self.folder / name).is_file() else b""
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         return digest.hexdigest()

@@ -27,6 +27,9 @@ _FUNCTION_KEYS = ("name", "description", "parameters", "strict")
 
 _MOST_CHARACTERS = 64 << 20
 
+TOOL_TEMPLATE = "additional_chat_templates/tool_use.jinja"
+"""Beside `chat_template.jinja`; others that may lie there have names that a request cannot give."""
+
 
 class TooManyCharactersError(EngineError):
     """The template writes more characters than allowed: at least `count`."""
@@ -273,9 +276,10 @@ def _keys_first(value: dict, keys: tuple[str, ...]) -> dict:
 
 
 def _template_source(folder: Path, tokenizer_config: dict, tools: bool) -> str | None:
-    """The template of a model folder; a folder with several has one named `tool_use`."""
+    """The template of a model folder; a folder with several has one named `tool_use`, in a file or in the config."""
     if (file := folder / "chat_template.jinja").is_file():
-        return file.read_text()
+        with_tools = folder / TOOL_TEMPLATE
+        return (with_tools if tools and with_tools.is_file() else file).read_text()
     if (file := folder / "chat_template.json").is_file():
         return json.loads(file.read_text()).get("chat_template")
     found = tokenizer_config.get("chat_template")

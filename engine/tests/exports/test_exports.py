@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer
 
 from heddle_engine.bases import read_config
 from heddle_engine.errors import EngineError
@@ -95,6 +96,19 @@ def test_without_an_adapter_or_another_dtype_every_tensor_is_the_base_models(mod
     assert all(torch.equal(before[name], after[name]) for name in before)
     names = {file.name for file in out.iterdir()}
     assert names == {file.name for file in folder.iterdir()}
+
+
+def test_several_chat_templates_leave_with_the_model_as_files_alone(model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    writer = AutoTokenizer.from_pretrained(folder)
+    writer.chat_template = {"default": "plain é", "tool_use": "with tools", "rag": "other"}
+    writer.save_pretrained(folder)
+    assert (folder / "additional_chat_templates").is_dir()
+    out = write_merged(folder, None, tmp_path / "out")
+    assert all(file.is_file() for file in out.iterdir())
+    read = AutoTokenizer.from_pretrained(out)
+    assert read.chat_template == writer.chat_template
+    assert (read("the rain")["input_ids"], read.eos_token) == (writer("the rain")["input_ids"], writer.eos_token)
 
 
 def test_another_dtype_is_said_in_the_config_and_held_by_every_tensor(model_folders, adapters, tmp_path):

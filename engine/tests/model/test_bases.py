@@ -131,3 +131,11 @@ def test_the_embedding_is_the_head_where_the_config_or_the_family_says_so(kind, 
     folder = without_head(model_folders(kind), tmp_path / "model", **settings)
     decoder = cpu_bases().load({"name": "tied", "path": str(folder)}).decoder
     assert torch.equal(decoder.head.weight, decoder.embedding)
+
+
+def test_the_fingerprint_knows_the_template_for_tools(model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    before = Base("model", folder, CPU, torch.float32).fingerprint
+    (folder / "additional_chat_templates").mkdir()
+    (folder / "additional_chat_templates" / "tool_use.jinja").write_text("{{ tools }}")
+    assert Base("model", folder, CPU, torch.float32).fingerprint != before

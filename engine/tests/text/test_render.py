@@ -75,6 +75,18 @@ def test_ids_equal_transformers(tools, generation_prompt, renderer, model_folder
     assert renderer.render(CONVERSATION, tools, add_generation_prompt=generation_prompt) == expected
 
 
+def test_the_template_for_tools_may_be_a_file_of_its_own_as_in_transformers(model_folders, sandbox, tmp_path):
+    writer = AutoTokenizer.from_pretrained(model_folders("qwen3"))
+    first = "{{ messages[0].content }}"
+    writer.chat_template = {"default": first, "tool_use": "{{ tools | length }}: " + first, "rag": "other"}
+    writer.save_pretrained(tmp_path)
+    oracle, messages = AutoTokenizer.from_pretrained(tmp_path), CONVERSATION[1:2]
+    renderer = Renderer(tmp_path, TextTokenizer(tmp_path), sandbox)
+    texts = [renderer.text(messages, tools) for tools in (None, TOOLS)]
+    assert texts == [oracle.apply_chat_template(messages, tools=tools, tokenize=False) for tools in (None, TOOLS)]
+    assert texts[1] == f"1: {texts[0]}"
+
+
 @pytest.fixture(scope="module")
 def gemma(model_folders, sandbox):
     folder = model_folders("gemma3")
