@@ -11,6 +11,8 @@ from .shared_calls import SharedCalls
 
 _FINDING, _ASKING, _LOADING = 4, 4, 2
 """How many models are looked for in folders, asked of the hub, and loaded, at a time."""
+_AGAIN_S = 1.0
+"""After how long at least a model that is being loaded is tried again to be unloaded."""
 
 
 class BaseLoader:
@@ -71,6 +73,10 @@ class BaseLoader:
                 self._unloads[base] = asyncio.get_running_loop().call_later(self._idle_s, self._unload, base)
 
     def _unload(self, base: Base) -> None:
+        if not base.unload():
+            # Who asked for it has left meanwhile. To wait here, for a download even, would hold up everything else.
+            again = max(self._idle_s, _AGAIN_S)
+            self._unloads[base] = asyncio.get_running_loop().call_later(again, self._unload, base)
+            return
         del self._unloads[base]
-        base.unload()
         self._unloading(base)

@@ -78,11 +78,14 @@ class Base:
         """Have the weights in memory."""
         _ = self.decoder
 
-    def unload(self) -> None:
-        """Forget weights and adapters; both come back when they are next asked for."""
-        with self._lock:
-            self._decoder = None
+    def unload(self) -> bool:
+        """Forget weights and adapters; both come back when they are next asked for. False while they are being read."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        self._decoder = None
+        self._lock.release()
         self.adapters.clear()
+        return True
 
     @property
     def decoder(self) -> Decoder:

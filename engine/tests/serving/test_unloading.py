@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import threading
 import weakref
 
 import pytest
 
 from heddle_engine.base_loader import BaseLoader
-from heddle_engine.bases import Bases
+from heddle_engine.bases import Base, Bases
 from heddle_engine.engine import Engine
+from heddle_engine.model.files.weights import load_decoder
 from heddle_engine.settings import Settings
 from heddle_engine.text.sandbox import Sandbox
 from tests.training.jobs_support import cpu_bases
@@ -73,6 +75,34 @@ def test_a_model_stays_while_anybody_uses_it_and_for_ever_without_the_setting(re
     assert asyncio.run(scenario(0))[0] is False
     assert asyncio.run(scenario(3600)) == (True, 0)
     assert asyncio.run(scenario(None)) == (True, 0)
+
+
+def test_a_model_whose_client_left_while_it_was_loaded_holds_nothing_up(ref, monkeypatch):
+    """Its weights may come from the hub for an hour; they go once they are there."""
+    entered, let_go, was_let_go, tries = threading.Event(), threading.Event(), [], []
+    real = Base.unload
+
+    def slow(*arguments):
+        entered.set()
+        was_let_go.append(let_go.wait(30))
+        return load_decoder(*arguments)
+
+    monkeypatch.setattr("heddle_engine.bases.load_decoder", slow)
+    monkeypatch.setattr(Base, "unload", lambda self: tries.append(real(self)) or tries[-1])
+
+    async def scenario():
+        gone = []
+        loader = BaseLoader(cpu_bases(), 0, gone.append)
+        asking = asyncio.ensure_future(loader.loaded(ref))
+        await until(entered.is_set)
+        asking.cancel()
+        await until(lambda: tries)
+        let_go.set()
+        await until(lambda: gone)
+        assert not gone[0].is_loaded
+
+    asyncio.run(scenario())
+    assert was_let_go == [True], "the event loop stood still until the weights were there"
 
 
 def test_a_model_of_the_hub_that_is_also_named_by_its_folder_is_one_base(ref, monkeypatch, tmp_path):
