@@ -14,7 +14,8 @@ class TurnQueue(Generic[Item]):
         self._lines: OrderedDict[str, deque[Item]] = OrderedDict()
 
     def __iter__(self) -> Iterator[Item]:
-        return (item for line in self._lines.values() for item in line)
+        """All that wait when it is asked, which other threads may do: lines are copied, each in a moment of its own."""
+        return iter([item for line in list(self._lines.values()) for item in list(line)])
 
     def __bool__(self) -> bool:
         return bool(self._lines)

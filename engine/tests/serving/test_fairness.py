@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from heddle_engine.bases import Base
+from heddle_engine.serving.generation import Request
 from tests.serving.test_batching import batcher_of, prompts, request_of, run
 
 CPU = torch.device("cpu")
@@ -222,3 +223,22 @@ def test_random_histories(base, seed):
         assert [request.sink.ids(i) for i in range(n)] == [sink.ids(i) for i in range(n)]
     for numbers in begun.values():
         assert numbers == sorted(numbers)
+
+
+def test_those_who_wait_are_counted_while_others_come(base):
+    """Heartbeats count them on another thread. One that fails is the last, and the engine would be taken for hung."""
+    batcher = batcher_of(base)
+
+    class Counted(Request):
+        @property
+        def num_waiting(self):
+            for tenant in ("one", "two"):
+                batcher.submit(request_of(base, SHORT, tenant=tenant))
+            return super().num_waiting
+
+    for request in (first := request_of(base, SHORT, tenant="one"), request_of(base, SHORT, tenant="one", n=3)):
+        batcher.submit(request)
+    first.__class__ = Counted
+    assert batcher.num_waiting == 4
+    first.__class__ = Request
+    assert batcher.num_waiting == 6
