@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ..bases import Base
 from ..errors import EngineError
-from ..text.function_calls import parameter_types
+from ..text.function_calls import ParameterTypes, parameter_types, writes_tags
 from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
 from ..text.toolcalls import (
@@ -154,7 +154,8 @@ class ChatCall:
         self.grammar = grammar_of(self.base, params, ids, most_grammar_bytes)
         self.request.thinking = self._thinking(params)
         self._cached = 0
-        self._texts = [self._text(params) for _ in range(self.request.n)]
+        types = parameter_types(params.get("tools"))
+        self._texts = [self._text(params, types) for _ in range(self.request.n)]
         self._tokens: list[list[Token]] = [[] for _ in range(self.request.n)]
         self._ends: list[End | None] = [None] * self.request.n
         self._counts = [0] * self.request.n
@@ -167,15 +168,16 @@ class ChatCall:
             return "does"
         return "never" if THINK_CLOSE in self._generation_prompt else "may"
 
-    def _text(self, params: dict) -> ChoiceText:
+    def _text(self, params: dict, types: ParameterTypes) -> ChoiceText:
         source = self.base.renderer.source
         chat = params.get("messages") is not None
         format_ = tool_format(source)
         if chat and format_ == "harmony":
             return ChoiceText(self.base.tokenizer, self.request.params, HarmonyParser(bool(params.get("tools"))))
         tools = format_ if chat and params.get("tools") else None
-        types = parameter_types(params.get("tools"))
-        parser = OutputParser(tools, chat and reasons(source), self._generation_prompt, types)
+        parser = OutputParser(
+            tools, chat and reasons(source), self._generation_prompt, types, tagged=writes_tags(source)
+        )
         parser.feed(forced_opening(self.base, params))
         return ChoiceText(self.base.tokenizer, self.request.params, parser)
 

@@ -24,6 +24,11 @@ _CONSTANTS = {
 """JSON and types of words that templates spell as Python does."""
 
 
+def writes_tags(template: str) -> bool:
+    """Whether a chat template teaches calls of this form."""
+    return OPEN in template
+
+
 def parameter_types(tools: list[dict] | None) -> ParameterTypes:
     """Of tools as a chat names them. A parameter whose schema names no type is not there."""
     types: ParameterTypes = {}

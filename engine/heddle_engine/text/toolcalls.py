@@ -1,6 +1,6 @@
 """Splits generated text into reasoning, content and tool calls, as it grows.
 
-Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`, or `function_calls` within the same marks), Mistral
+Formats: Hermes and Qwen (`<tool_call>{…}</tool_call>`, or `function_calls` within the same marks or none), Mistral
 (`[TOOL_CALLS][{…}]`), Llama 3 (the whole answer is `{"name": …, "parameters": …}`); `harmony` is another
 parser. Text that may still become a marker is held back; a call that does not parse stays text.
 """
@@ -67,7 +67,10 @@ def ends_in_thought(text: str) -> bool:
 
 
 class OutputParser:
-    """`feed` text, then `finish`. `tools` None leaves tool markers in the content; `types` are of their parameters."""
+    """`feed` text, then `finish`. `tools` None leaves tool markers in the content; `types` are of their parameters.
+
+    `tagged`: the model writes `function_calls`, and may forget the marks around one, as Qwen3-Coder does.
+    """
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class OutputParser:
         reasoning: bool,
         prompt_tail: str = "",
         types: ParameterTypes | None = None,
+        tagged: bool = False,
     ):
         self._tools, self._types = tools, types or {}
         self._held = ""
@@ -82,7 +86,13 @@ class OutputParser:
         if reasoning:
             self._mode = "think" if ends_in_thought(prompt_tail) else "start"
         self._said_content = self._said_reasoning = self._called = self._thought = False
-        self._gap = ""  # white space before the call being read, given back if it is none
+        self._marks = (_OPEN[tools],) if tools else ()
+        if tagged and tools == "hermes":
+            self._marks += (function_calls.OPEN,)
+        # Of the call being read: white space and mark before it, given back if it is none, and what may end it.
+        self._gap = self._mark = ""
+        self._ends: tuple[str, ...] = ()
+        self._forgot_mark = False
 
     def feed(self, text: str) -> Pieces:
         self._held += text
@@ -95,7 +105,7 @@ class OutputParser:
         """Everything held back, as what it turned out to be."""
         pieces = self.feed("")
         rest, self._held = self._held, ""
-        if self._mode == "call" and not self._take_calls(rest.removesuffix(_CLOSE[self._tools] or ""), pieces):
+        if self._mode == "call" and not self._take_calls(rest, pieces):
             self._say(pieces, self._reopened(rest))
         elif self._mode == "think":
             self._think(pieces, rest.rstrip())
@@ -127,7 +137,7 @@ class OutputParser:
             self._think(pieces, before.rstrip())
             self._held, self._mode, self._thought = after, "content", True
             return True
-        ready = len(before) - _held_back(before, THINK_CLOSE)
+        ready = len(before) - _held_back(before, (THINK_CLOSE,))
         self._think(pieces, before[:ready])
         self._held = before[ready:]
         return False
@@ -141,13 +151,15 @@ class OutputParser:
             return False
         if self._tools == "llama3":
             return self._in_llama_content(pieces)
-        before, marker, after = self._held.partition(_OPEN[self._tools])
-        if marker:
+        if self._forgot_mark and not self._is_past_close():
+            return False
+        before, mark, after = _cut_at_first(self._held, self._marks)
+        if mark:
             self._say(pieces, before.rstrip())
             self._gap = before[len(before.rstrip()) :]
-            self._held, self._mode = after, "call"
+            self._begin_call(mark, after)
             return True
-        ready = len(before) - _held_back(before, _OPEN[self._tools])
+        ready = len(before) - _held_back(before, self._marks)
         self._say(pieces, before[:ready])
         self._held = before[ready:]
         return False
@@ -165,19 +177,40 @@ class OutputParser:
         return False
 
     def _in_call(self, pieces: Pieces) -> bool:
-        close = _CLOSE[self._tools]
-        if close is None:
+        body, end, after = _cut_at_first(self._held, self._ends)
+        if not end:
             return False
-        body, marker, after = self._held.partition(close)
-        if not marker:
-            return False
-        if not self._take_calls(body, pieces):
-            self._say(pieces, self._reopened(body + marker))
+        if end in self._marks:
+            # A call begins before this one, which has no mark, ends: this was text about calls.
+            self._say(pieces, self._reopened(body.rstrip()))
+            after = body[len(body.rstrip()) :] + end + after
+        elif self._take_calls(body if self._mark else body + end, pieces):
+            self._forgot_mark = not self._mark
+        else:
+            self._say(pieces, self._reopened(body + end))
         self._held, self._mode = after, "content"
         return True
 
+    def _begin_call(self, mark: str, after: str) -> None:
+        self._mode = "call"
+        opening, close = _OPEN[self._tools], _CLOSE[self._tools]
+        if mark == opening:
+            self._mark, self._ends, self._held = mark, (close,) if close else (), after
+        else:
+            self._mark, self._ends, self._held = "", (function_calls.CLOSE, opening), mark + after
+
+    def _is_past_close(self) -> bool:
+        """Drops the mark behind a call of which the model forgot the one before; False while it may still come."""
+        text, close = self._held.lstrip(), _CLOSE[self._tools]
+        if len(text) < len(close) and close.startswith(text):
+            return False
+        if text.startswith(close):
+            self._held = text.removeprefix(close)
+        self._forgot_mark = False
+        return True
+
     def _reopened(self, body: str) -> str:
-        return self._gap + ("" if self._tools == "llama3" else _OPEN[self._tools]) + body
+        return self._gap + self._mark + body
 
     def _take_calls(self, body: str, pieces: Pieces) -> bool:
         calls = parse_calls(body, self._types, is_marked=self._tools != "llama3")
@@ -195,9 +228,15 @@ class OutputParser:
         self._said_reasoning |= bool(text)
 
 
-def _held_back(text: str, marker: str) -> int:
-    """How much of the end of `text` may be the start of `marker`, the space before it included."""
-    longest = begun(text, (marker,))
+def _cut_at_first(text: str, marks: tuple[str, ...]) -> tuple[str, str, str]:
+    """What stands before the first of `marks`, the mark, and what stands behind; all of `text` before where none is."""
+    place, mark = min(((text.find(mark), mark) for mark in marks if mark in text), default=(len(text), ""))
+    return text[:place], mark, text[place + len(mark) :]
+
+
+def _held_back(text: str, markers: tuple[str, ...]) -> int:
+    """How much of the end of `text` may be the start of one of `markers`, the space before it included."""
+    longest = begun(text, markers)
     body = text[: len(text) - longest]
     return longest + len(body) - len(body.rstrip())
 

@@ -91,3 +91,17 @@ def test_only_reasoning_that_the_template_begins_is_ended_before_a_call_that_mus
         base = cpu_bases().resolve({"name": folder.name, "path": str(folder)})
         text = base.tokenizer.decode(prompt_ids(base, params))
         assert text.endswith(f'<|im_start|>assistant\n{reasoning}<tool_call>\n{{"name":')
+
+
+def test_a_call_without_the_marks_around_it_is_one_where_the_template_teaches_tags(model_folders, tmp_path):
+    """Qwen3-Coder forgets the mark before a call now and then, which vLLM takes for a call all the same."""
+    folder = shutil.copytree(model_folders("qwen3_next"), tmp_path / "coder")
+    template = folder / "chat_template.jinja"
+    template.write_text("{#- <function=#}" + template.read_text())
+    bare = TAGGED.removeprefix("<tool_call>\n")
+    [choice] = asyncio.run(ask(folder, bare))["choices"]
+    [call] = choice["tool_calls"]
+    assert (call["name"], call["arguments"]) == ("forecast", '{"days": 3, "city": "7"}')
+    assert (choice["content"], choice["finish_reason"]) == (None, "tool_calls")
+    [other] = asyncio.run(ask(model_folders("qwen3_next"), bare))["choices"]
+    assert (other["content"], other["tool_calls"]) == (bare, [])

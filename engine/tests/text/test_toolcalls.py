@@ -8,6 +8,8 @@ from tests.text.pieces import fed_in_pieces
 
 DEEP_CALL = '<tool_call>{"name":"f","arguments":{"a":' + "[" * 1500 + "]" * 1500 + "}}</tool_call>"
 
+TAGGED = ("hermes", False, "", None, True)
+
 CASES = {
     "hermes, two calls": (
         ("hermes", False, ""),
@@ -65,6 +67,32 @@ CASES = {
     ),
     "llama, text with json in it": (("llama3", False, ""), 'hello {"a":1}', ('hello {"a":1}', "", [])),
     "tools not asked for": ((None, False, ""), "<tool_call>{}</tool_call>", ("<tool_call>{}</tool_call>", "", [])),
+    "tagged, without the mark before it": (
+        TAGGED,
+        "I look.\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
+        ("I look.", "", [("f", '{"a": "1"}')]),
+    ),
+    "tagged, two without marks and one with": (
+        TAGGED,
+        "<function=f>\n</function>\n<function=g></function>\n<tool_call>\n<function=h>\n</function>\n</tool_call> Done",
+        (" Done", "", [("f", "{}"), ("g", "{}"), ("h", "{}")]),
+    ),
+    "tagged, malformed without marks": (
+        TAGGED,
+        "a\n<function=f>\n<parameter=a>1</function>\n</tool_call>",
+        ("a\n<function=f>\n<parameter=a>1</function>\n</tool_call>", "", []),
+    ),
+    "tagged, a tag in the text before a call with marks": (
+        TAGGED,
+        "I call <function=f> now.\n<tool_call>\n<function=f>\n</function>\n</tool_call>",
+        ("I call <function=f> now.", "", [("f", "{}")]),
+    ),
+    "tagged, cut off without marks": (TAGGED, "a\n<function=f>\n<para", ("a\n<function=f>\n<para", "", [])),
+    "a tag where none is taught": (
+        ("hermes", False, ""),
+        "<function=f></function>",
+        ("<function=f></function>", "", []),
+    ),
     "reasoning": ((None, True, ""), "<think>\nhm ok\n</think>\n\nAnswer", ("Answer", "hm ok", [])),
     "reasoning opened by the prompt": ((None, True, "<think>\n"), "hm\n</think>\nA", ("A", "hm", [])),
     "reasoning switched off by the prompt": ((None, True, "<think>\n\n</think>\n\n"), "A", ("A", "", [])),
