@@ -5,6 +5,7 @@ from functools import cached_property
 
 from ..bases import Base
 from ..errors import EngineError
+from ..protocol import MAX_FRAME_BYTES
 from ..text.function_calls import ParameterTypes, parameter_types, writes_tags
 from ..text.harmony import HarmonyParser
 from ..text.render import TooManyCharactersError
@@ -34,6 +35,12 @@ _MOST_TOP = 20
 
 _SHORT_RESULT = 16
 """Tokens, alternatives too, of a result that is put together on the event loop."""
+
+_LEAST_ENTRY_BYTES = 34
+"""Of a token or an alternative in a result: `{"id":5,"logprob":0.0,"bytes":[]}` and a comma."""
+
+_MOST_ENTRIES = MAX_FRAME_BYTES // _LEAST_ENTRY_BYTES
+"""Of a result that may fit into a frame. Those of more are refused before they take gigabytes of memory."""
 
 _LONGEST_OPENING = 16
 """Tokens looked at where a template has no end-of-turn token before the generation prompt."""
@@ -159,6 +166,7 @@ class ChatCall:
         self._tokens: list[list[Token]] = [[] for _ in range(self.request.n)]
         self._ends: list[End | None] = [None] * self.request.n
         self._counts = [0] * self.request.n
+        self._entries = 0
 
     def _thinking(self, params: dict) -> Thinking:
         thinks = params.get("messages") is not None and reasons(self.base.renderer.source)
@@ -217,9 +225,20 @@ class ChatCall:
             before = len(text.tool_calls)
             self._emit(("delta", self._delta(index, text.feed(token.id, end), before, token)))
         else:
-            self._tokens[index].append(token)
+            self._keep(index, token)
         if end and all(self._ends):
             self._done(self._result)
+
+    def _keep(self, index: int, token: Token) -> None:
+        """For the result. Raises `invalid` once that cannot fit into a frame."""
+        self._tokens[index].append(token)
+        self._entries += 1 + len(token.top)
+        if self._entries > _MOST_ENTRIES:
+            raise EngineError(
+                "invalid",
+                f"The answer is too large: it has more than {_MOST_ENTRIES} tokens and alternatives to them. "
+                "Ask for fewer choices, tokens or top_logprobs, or stream.",
+            )
 
     def ended(self, index: int) -> None:
         self._ends[index] = End("length")
