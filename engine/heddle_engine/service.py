@@ -1,6 +1,7 @@
 """The front: accepts connections, runs each call as a task, sends heartbeats."""
 
 import asyncio
+import contextlib
 import hmac
 import logging
 from collections.abc import Awaitable, Callable
@@ -24,6 +25,9 @@ _MOST_STRANGERS = 64
 
 _MOST_UNSENT = 256 * 1024 * 1024
 """Bytes that wait for a peer that does not read."""
+
+_MUCH_UNSENT = 1024 * 1024
+"""Bytes behind which no further result is written. More than a transport holds before it asks its writers to wait."""
 
 log = logging.getLogger(__name__)
 
@@ -204,7 +208,9 @@ class _Connection:
             self._send({"id": call_id, "event": event, "data": data})
 
         try:
-            self._send({"id": call_id, "result": await self._service.call(method, params, emit)})
+            result = await self._service.call(method, params, emit)
+            await self._sent_most()
+            self._send({"id": call_id, "result": result})
         except EngineError as error:
             self._fail(call_id, error)
         except (KeyError, TypeError, AttributeError) as error:
@@ -213,6 +219,12 @@ class _Connection:
         except Exception as error:
             log.exception("call %s %s", call_id, method)
             self._fail(call_id, EngineError("internal", f"{type(error).__name__}: {error}"))
+
+    async def _sent_most(self) -> None:
+        """Large results wait for each other: together they may be more than a peer that reads can take at once."""
+        with contextlib.suppress(OSError):
+            while not self._writer.is_closing() and self._writer.transport.get_write_buffer_size() > _MUCH_UNSENT:
+                await self._writer.drain()
 
     def _fail(self, call_id: int, error: EngineError) -> None:
         self._send({"id": call_id, "error": error.as_wire()})

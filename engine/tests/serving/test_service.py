@@ -362,20 +362,29 @@ class _Wordy:
         return None
 
 
-def test_an_answer_that_fits_no_frame_fails_its_call_only(tmp_path):
-    async def answers(*sizes: int) -> list[dict]:
-        path = tmp_path / "wordy.sock"
-        engine = asyncio.get_running_loop().create_future()
-        engine.set_result(_Wordy())
-        async with await asyncio.start_unix_server(Service(engine, None).connect, path):
-            reader, writer = await asyncio.open_unix_connection(path)
-            for call_id, size in enumerate(sizes):
-                writer.write(encode_frame({"id": call_id, "method": "detokenize", "params": {"token_ids": [size]}}))
-            frames = [await read_frame(reader) for _ in sizes]
-            writer.close()
-        return sorted(frames, key=lambda frame: frame["id"])
+async def wordy_answers(folder, *sizes: int) -> list[dict]:
+    """The last frames of calls that are made at once for answers of these `sizes`, in their order."""
+    path = folder / "wordy.sock"
+    engine = asyncio.get_running_loop().create_future()
+    engine.set_result(_Wordy())
+    async with await asyncio.start_unix_server(Service(engine, None).connect, path):
+        reader, writer = await asyncio.open_unix_connection(path)
+        for call_id, size in enumerate(sizes):
+            writer.write(encode_frame({"id": call_id, "method": "detokenize", "params": {"token_ids": [size]}}))
+        frames = [await read_frame(reader) for _ in sizes]
+        writer.close()
+    return sorted(frames, key=lambda frame: frame["id"])
 
-    too_large, small = asyncio.run(answers(MAX_FRAME_BYTES, 3))
+
+def test_large_answers_at_once_wait_for_each_other(tmp_path, monkeypatch):
+    """Together they are more than may be unsent, which ends a connection and all calls on it."""
+    monkeypatch.setattr("heddle_engine.service._MOST_UNSENT", 4 << 20)
+    frames = asyncio.run(wordy_answers(tmp_path, *[3 << 20] * 8))
+    assert [len(frame["result"]["text"]) for frame in frames] == [3 << 20] * 8
+
+
+def test_an_answer_that_fits_no_frame_fails_its_call_only(tmp_path):
+    too_large, small = asyncio.run(wordy_answers(tmp_path, MAX_FRAME_BYTES, 3))
     assert small["result"] == {"text": "xxx"}
     assert too_large["error"]["kind"] == "invalid"
     assert too_large["error"]["message"].startswith("The answer is too large: 67108")
