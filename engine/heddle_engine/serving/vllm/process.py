@@ -16,7 +16,7 @@ from pathlib import Path
 from ... import progress
 from ...child_process import KILLED
 from ...errors import EngineError
-from ...protocol import MAX_FRAME_BYTES, encode_frame, read_frame
+from ...protocol import MAX_FRAME_BYTES, FrameError, UnreadableCallError, encode_frame, read_frame
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _WORKER = "heddle_engine.serving.vllm.worker"
@@ -48,6 +48,7 @@ class VllmProcess:
         self._numbers = itertools.count(1)
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
         self._stopped = False
+        self._ended: str | None = None
         self.failure: str | None = None
         """Why it ended by itself; None while it runs, and when it was killed."""
         self._tasks = [asyncio.ensure_future(self._forward_lines())]
@@ -94,6 +95,8 @@ class VllmProcess:
         """Send `frame` as a call. `finish` is due in any case."""
         call = Call(next(self._numbers), take, asyncio.get_running_loop().create_future())
         self._calls[call.number] = call
+        if self._ended is not None:
+            self._fail_calls(self._ended)
         self._send({"generate": call.number, **frame})
         return call
 
@@ -109,8 +112,7 @@ class VllmProcess:
     async def stop(self) -> None:
         """Returns when the process and all that it started are gone."""
         self._stopped = True
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._child.pid, signal.SIGKILL)
+        self._kill()
         await self._child.wait()
         for task in self._tasks:
             task.cancel()
@@ -145,6 +147,21 @@ class VllmProcess:
         return EngineError("invalid", how)
 
     async def _read(self) -> None:
+        try:
+            await self._read_frames()
+        except (FrameError, UnreadableCallError) as error:
+            # One that was killed may have written a part of a frame.
+            log.error("vLLM wrote a frame that cannot be read: %s", error)
+            self._kill()
+        if not self._stopped:
+            how = await self._how_it_ended()
+            log.error("vLLM ended: %s", how)
+            self._kill()
+            self.failure = None if self._child.returncode == -signal.SIGKILL else how
+            self._died(how)
+            self._fail_calls(how)
+
+    async def _read_frames(self) -> None:
         while (frame := await read_frame(self._child.stdout, MAX_FRAME_BYTES)) is not None:
             progress.advance()
             if "gone" in frame or "failed" in frame or frame.get("finished"):
@@ -152,14 +169,11 @@ class VllmProcess:
             if call := self._calls.get(frame["id"]):
                 self._deliver(call, frame)
                 self._flush()
-        if not self._stopped:
-            how = await self._how_it_ended()
-            log.error("vLLM ended: %s", how)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            self.failure = None if self._child.returncode == -signal.SIGKILL else how
-            self._died(how)
-            self._fail_calls(how)
+
+    def _kill(self) -> None:
+        """With all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
 
     def _deliver(self, call: Call, frame: dict) -> None:
         if call.ended.done():
@@ -179,6 +193,8 @@ class VllmProcess:
             self._calls.pop(call.number, None)
 
     def _fail_calls(self, how: str) -> None:
+        """Those that there are, and all that come."""
+        self._ended = how
         calls, self._calls = self._calls, {}
         for call in calls.values():
             if not call.ended.done():
