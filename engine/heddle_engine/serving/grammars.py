@@ -12,6 +12,8 @@ from ..text.sandbox import Sandbox
 _THREADS, _PER_TENANT = 2, 1
 _CACHED_BYTES = 4 << 20
 """Source text of the grammars that are kept; compiled they take a few times as much."""
+_MOST_CACHED = 128
+"""However short their texts are: compiled, even those take 36 KB and more."""
 
 
 class Grammars:
@@ -54,6 +56,6 @@ class Grammars:
         if key not in self._kept:
             self._kept[key] = compiled
             self._kept_bytes += len(key[1].body)
-        while self._kept_bytes > _CACHED_BYTES:
+        while self._kept_bytes > _CACHED_BYTES or len(self._kept) > _MOST_CACHED:
             (_, dropped), _ = self._kept.popitem(last=False)
             self._kept_bytes -= len(dropped.body)
