@@ -24,6 +24,7 @@ import {
   versionsToAdopt,
 } from "./catalog/artifacts/checkpoint-artifacts.ts"
 import type { CatalogDatabase } from "./catalog/open-catalog.ts"
+import { inTurn } from "./in-turn.ts"
 
 export interface LoraStores {
   database: CatalogDatabase
@@ -35,21 +36,6 @@ const filenames = ["adapter_config.json", "adapter_model.safetensors"] as const
 /** Settings of an adapter that a job creates: training-api 7.6. */
 const initial = { r: 8, lora_alpha: 16 }
 const targets = ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
-
-const turns = new WeakMap<CatalogDatabase, Map<string, Promise<unknown>>>()
-
-/** One after another for one key: no other process writes to the data folder. */
-async function inTurn<T>(database: CatalogDatabase, key: string, work: () => Promise<T>): Promise<T> {
-  const ofStore = turns.get(database) ?? new Map<string, Promise<unknown>>()
-  turns.set(database, ofStore)
-  const mine = (ofStore.get(key) ?? Promise.resolve()).catch(() => undefined).then(work)
-  ofStore.set(key, mine)
-  try {
-    return await mine
-  } finally {
-    if (ofStore.get(key) === mine) ofStore.delete(key)
-  }
-}
 
 /** Lists the project's checkpoints that are no versions yet, and removes versions whose checkpoint was deleted. */
 export function listCheckpoints(stores: LoraStores, projectId: string): Promise<void> {

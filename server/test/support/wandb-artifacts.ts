@@ -153,6 +153,17 @@ export async function logArtifact(
   caller: EvaluationCaller,
   log: ArtifactLog,
 ): Promise<{ id: string; state: string; sent: string[] }> {
+  const logged = await sendArtifact(opened, caller, log)
+  if (logged.state !== "COMMITTED") await commit(caller, logged.id)
+  return logged
+}
+
+/** The same, but for the commit. */
+export async function sendArtifact(
+  opened: EvaluationApp,
+  caller: EvaluationCaller,
+  log: ArtifactLog,
+): Promise<{ id: string; state: string; sent: string[] }> {
   const contents = contentsOf(log)
   const { id, state } = await createArtifact(caller, log, artifactDigest(contents))
   const sent: string[] = []
@@ -170,7 +181,6 @@ export async function logArtifact(
   }
   const manifest = manifestOf(contents)
   await put(opened, await manifestAddress(caller, id, manifest), manifest)
-  await commit(caller, id)
   return { id, state, sent }
 }
 

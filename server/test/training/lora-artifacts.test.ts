@@ -11,7 +11,15 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { groupsOf } from "../support/training-app.ts"
-import { change, fetchFrom, filesOf, logArtifact, readArtifact } from "../support/wandb-artifacts.ts"
+import {
+  change,
+  commit,
+  fetchFrom,
+  filesOf,
+  logArtifact,
+  readArtifact,
+  sendArtifact,
+} from "../support/wandb-artifacts.ts"
 
 const run = promisify(execFile)
 const project = "loras"
@@ -142,6 +150,17 @@ test("platform-wandb 9.5: a committed lora artifact of a model's name is its che
   // Logging the same files again makes no new step.
   expect(await logLora(name, adapter("abcd"), "step7")).toMatchObject({ state: "COMMITTED" })
   expect(await stepsOf(id)).toEqual([0, 7, 8])
+})
+
+test("platform-wandb 9.5: a commit that comes again while the first is at work makes one checkpoint", async () => {
+  const name = newName()
+  const id = await register(name)
+  const lora = { ...namesOf(name), type: "lora", files: adapter("twin"), aliases: ["latest"] }
+  const sent = await sendArtifact(opened, opened.acme, lora)
+  const commits = await Promise.all([commit(opened.acme, sent.id), commit(opened.acme, sent.id)])
+  expect(commits.map(({ versionIndex }) => versionIndex)).toEqual([1, 1])
+  expect(await stepsOf(id)).toEqual([0, 1])
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 1, aliases: aliases("latest") })
 })
 
 test("platform-wandb 9.5: versions that were logged before the model was registered are its checkpoints", async () => {

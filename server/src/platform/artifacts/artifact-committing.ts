@@ -13,6 +13,7 @@ import {
 import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifacts/artifact-manifests.ts"
 import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import { findModelByName } from "../../storage/catalog/training/models.ts"
+import { inTurn } from "../../storage/in-turn.ts"
 import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { noLookups } from "../../threads/thread-task.ts"
@@ -26,10 +27,16 @@ import { manifestTask } from "./manifest-task.ts"
 const mostExtraBytes = 64 * 1024
 
 /**
- * Commits the artifact. One that is committed already is returned as it is stored, so a client may commit again.
+ * Commits the artifact. One that is committed already is returned as it is stored, so a client may commit again, also
+ * while its first request is at work: what was sent is gone behind that one.
  * @throws {HeddleError} when what was sent is not what was announced; then nothing is committed.
  */
 export async function commitPending(context: RunContext, id: string): Promise<ArtifactRecord> {
+  const artifact = await requireArtifact(context, id)
+  return inTurn(context.database, `commit of ${artifact.id}`, () => commit(context, id))
+}
+
+async function commit(context: RunContext, id: string): Promise<ArtifactRecord> {
   const artifact = await requireArtifact(context, id)
   if (artifact.state === "committed") return artifact
   const { database, blobs } = context
