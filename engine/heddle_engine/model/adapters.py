@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from concurrent.futures import Future
 from pathlib import Path
 
 import torch
@@ -14,7 +15,7 @@ from .lora import LoraWeights, read_peft
 
 _STORE_BYTES = 2 << 30
 STORE_ADAPTERS = 40
-"""Adapters that are kept where nothing is set: those of a small model would be thousands before they fill the bytes."""
+"""Adapters that are kept where no bytes are set: those of a small model would be thousands before they fill these."""
 
 
 class ServedAdapter:
@@ -62,18 +63,35 @@ class AdapterStore:
     """
 
     def __init__(self, config: DecoderConfig, device: torch.device, dtype: torch.dtype, limit: int | None = None):
-        """`limit`: bytes; None: as many as 40 adapters take, at most 2 GiB."""
+        """`limit`: bytes; None: 40 adapters of at most 2 GiB together."""
         self._config, self._device, self._dtype, self._limit = config, device, dtype, limit
         self._lock = threading.Lock()
         self._held: OrderedDict[str, ServedAdapter] = OrderedDict()
+        self._reading: dict[str, Future[ServedAdapter]] = {}
 
     def get(self, key: str, path: str) -> ServedAdapter:
-        """Raises `not_found` or `invalid` when the PEFT folder `path` cannot be read."""
+        """Raises `not_found` or `invalid` when the PEFT folder `path` cannot be read.
+
+        It is read once however many wait for it: they share its memory, and decode as rows of one adapter.
+        """
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key]
-        return self.publish(key, read_peft(Path(path), self._config))
+            is_first = key not in self._reading
+            outcome = self._reading.setdefault(key, Future())
+        if is_first:
+            self._read(key, path, outcome)
+        return outcome.result()
+
+    def _read(self, key: str, path: str, outcome: "Future[ServedAdapter]") -> None:
+        try:
+            outcome.set_result(self.publish(key, read_peft(Path(path), self._config)))
+        except BaseException as error:
+            outcome.set_exception(error)
+        finally:
+            with self._lock:
+                del self._reading[key]
 
     def publish(self, key: str, weights: LoraWeights) -> ServedAdapter:
         """Put `weights` in a slot under `key`, which names them for ever; no disk is touched."""
@@ -83,10 +101,15 @@ class AdapterStore:
         with self._lock:
             self._held[key] = adapter
             self._held.move_to_end(key)
-            limit = self._limit if self._limit is not None else min(_STORE_BYTES, STORE_ADAPTERS * adapter.bytes)
-            while len(self._held) > 1 and sum(a.bytes for a in self._held.values()) > limit:
+            while len(self._held) > 1 and self._is_too_full():
                 self._held.popitem(last=False)
         return adapter
+
+    def _is_too_full(self) -> bool:
+        size = sum(adapter.bytes for adapter in self._held.values())
+        if self._limit is not None:
+            return size > self._limit
+        return size > _STORE_BYTES or len(self._held) > STORE_ADAPTERS
 
     def clear(self) -> None:
         with self._lock:
