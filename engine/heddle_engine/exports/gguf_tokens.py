@@ -7,6 +7,7 @@ import gguf
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 from ..errors import EngineError
+from ..text.tokenizer_files import read_tokenizer, special_token, tokenizer_config
 
 _WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _LATER_WORDS = (
@@ -34,7 +35,8 @@ _SAMPLE = (
 
 def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, vocab_size: int) -> None:
     """Raises `invalid` where GGUF has no name for how the tokenizer works."""
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    config = tokenizer_config(folder)
+    tokenizer = read_tokenizer(folder, config)
     described = json.loads((folder / "tokenizer.json").read_text())
     cut = _cut_of(tokenizer, described)
     texts, kinds = _tokens(tokenizer, vocab_size)
@@ -43,9 +45,19 @@ def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, vocab_size: int) -> Non
     writer.add_token_list(texts)
     writer.add_token_types(kinds)
     special = gguf.SpecialVocab(folder, load_merges=True, n_vocab=vocab_size)
+    _find_listed(special, tokenizer, config, vocab_size)
     # Readers would put one in front where nothing is said.
     special.add_special_token.setdefault("bos", False)
     special.add_to_gguf(writer, quiet=True)
+
+
+def _find_listed(special: gguf.SpecialVocab, tokenizer: Tokenizer, config: dict, vocab_size: int) -> None:
+    """Ids of special tokens that the tokenizer's config alone lists, which the library looks for in tokenizer.json."""
+    for kind in special.special_token_types:
+        text = special_token(config, f"{kind}_token")
+        token_id = None if text is None else tokenizer.token_to_id(text)
+        if token_id is not None and token_id < vocab_size:
+            special.special_token_ids[kind] = token_id
 
 
 def _tokens(tokenizer: Tokenizer, vocab_size: int) -> tuple[list[str], list[int]]:

@@ -7,14 +7,10 @@ import re
 from functools import cache, cached_property
 from pathlib import Path
 
-from tokenizers import AddedToken, Tokenizer
-
 from ..errors import EngineError
 from .harmony import CHANNEL, HARMONY_TOKENS
+from .tokenizer_files import read_json, read_tokenizer, special_token, tokenizer_config
 from .toolcalls import MARKER_TOKENS
-
-_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-"""Of an added token, by the names of `AddedToken`."""
 
 # Texts come one at a time: a pool of threads would have nothing to share.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -25,22 +21,10 @@ class TextTokenizer:
 
     def __init__(self, folder: Path, model_tokens: int | None = None):
         """`model_tokens`: how many a model has weights for. Raises `invalid` where it lacks any but added tokens."""
-        file = folder / "tokenizer.json"
-        if not file.is_file():
-            raise EngineError(
-                "not_found",
-                f"{folder} has no tokenizer.json. The engine reads fast tokenizers only; "
-                "convert it with transformers' AutoTokenizer and save_pretrained.",
-                "base_model",
-            )
-        try:
-            self._tokenizer = Tokenizer.from_file(str(file))
-        except Exception as error:  # the library has no class of its own
-            raise EngineError("invalid", f"{file} is no tokenizer: {error}.", "base_model") from error
+        self.config = tokenizer_config(folder)
+        self._tokenizer = read_tokenizer(folder, self.config)
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self.config = _read_json(folder / "tokenizer_config.json")
-        self._add_listed_tokens()
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         special = {token_id: token.content for token_id, token in added.items() if token.special}
@@ -53,28 +37,13 @@ class TextTokenizer:
         self.eos_ids = self._end_of_turn_ids(folder)
         self._bytes: dict[int, bytes] = {}
 
-    def _add_listed_tokens(self) -> None:
-        """Tokens that `tokenizer_config.json` alone lists, where its ids are those that they get, as in transformers.
-
-        Without, a text is cut within them, and the end of a turn may be none.
-        """
-        known = {token.content for token in self._tokenizer.get_added_tokens_decoder().values()}
-        listed = self.config.get("added_tokens_decoder") or {}
-        for token_id, token in sorted(listed.items(), key=lambda item: int(item[0])):
-            flags = {name: bool(token.get(name)) for name in _FLAGS}
-            free = self._tokenizer.get_vocab_size()
-            place = self._tokenizer.token_to_id(token["content"])
-            if token["content"] not in known and int(token_id) == (free if place is None else place):
-                add = self._tokenizer.add_special_tokens if flags["special"] else self._tokenizer.add_tokens
-                add([AddedToken(token["content"], **flags)])
-
     def encode(self, text: str) -> list[int]:
         """Ids of `text`, special tokens written in it recognised, none added."""
         return self._ids(text, add_special_tokens=False)
 
     def encode_behind(self, before: str, text: str) -> list[int]:
         """Ids of `text`, which goes on behind `before`: no space is put between them."""
-        if not self._opens_with_space:
+        if not self.opens_with_space:
             return self.encode(text)
         # Where a token would join both, a line break stands for what comes before: few tokens go on behind one.
         for lead in (before, "\n"):
@@ -102,7 +71,7 @@ class TextTokenizer:
         return ids
 
     @cached_property
-    def _opens_with_space(self) -> bool:
+    def opens_with_space(self) -> bool:
         """Whether a space is put before every text, as SentencePiece does for some models."""
         return b"".join(map(self.token_bytes, self.encode("x"))) == b" x"
 
@@ -139,8 +108,7 @@ class TextTokenizer:
 
     def special_token(self, name: str) -> str | None:
         """The text of `bos_token`, `eos_token` … of `tokenizer_config.json`."""
-        value = self.config.get(name)
-        return value.get("content") if isinstance(value, dict) else value
+        return special_token(self.config, name)
 
     def _to_bytes(self, token_id: int) -> bytes:
         added = self._added.get(token_id)
@@ -165,7 +133,7 @@ class TextTokenizer:
     def _end_of_turn_ids(self, folder: Path) -> frozenset[int]:
         named = []
         for file in ("generation_config.json", "config.json"):
-            value = _read_json(folder / file).get("eos_token_id")
+            value = read_json(folder / file).get("eos_token_id")
             named += value if isinstance(value, list) else [value]
         if text := self.special_token("eos_token"):
             named.append(self.token_to_id(text))
@@ -192,13 +160,6 @@ def _well_formed(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def _read_json(file: Path) -> dict:
-    try:
-        return json.loads(file.read_text()) if file.is_file() else {}
-    except ValueError as error:
-        raise EngineError("invalid", f"{file} is not JSON: {error}.", "base_model") from error
 
 
 @cache

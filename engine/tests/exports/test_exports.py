@@ -233,6 +233,26 @@ def test_gguf_says_how_the_model_is_built_and_how_text_is_cut(model_folders, ada
     np.testing.assert_allclose(factors, [1, 1.52542, 8, 8, 8, 8, 8, 8], rtol=0.2)
 
 
+def test_gguf_has_the_tokens_that_the_tokenizers_config_alone_lists(tmp_path):
+    """As the models of tokenizers that were extended before they were written to one file."""
+    folder = make_model("qwen3", tmp_path / "model")
+    described = json.loads((folder / "tokenizer.json").read_text())
+    [last] = [token for token in described["added_tokens"] if token["id"] == 319]
+    described["added_tokens"].remove(last)
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    del last["id"]
+    listed = {"319": {**last, "content": "<|over|>", "special": True}}
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({**config, "added_tokens_decoder": listed, "eos_token": "<|over|>"})
+    )
+    assert AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids("<|over|>") == 319
+    fields = write_gguf(folder, None, tmp_path / "x.gguf").fields
+    told = {name: fields[f"tokenizer.ggml.{name}"].contents() for name in ("tokens", "token_type", "eos_token_id")}
+    assert (told["tokens"][319], told["token_type"][319]) == ("<|over|>", gguf.TokenType.CONTROL)
+    assert told["eos_token_id"] == 319
+
+
 def test_gguf_says_how_a_mixture_is_built(model_folders, adapters, tmp_path):
     reader = write_gguf(model_folders("qwen3_moe"), adapters("qwen3_moe"), tmp_path / "x.gguf", "bfloat16")
     told = {name: field.contents() for name, field in reader.fields.items()}
