@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import math
 import os
 import re
 from functools import cache, cached_property
@@ -34,7 +35,7 @@ class TextTokenizer:
         self.unseen_ids = frozenset(token_id for token_id, text in special.items() if text not in markers)
         self.vocab_size = self._tokenizer.get_vocab_size()
         self._foreign = self._beyond(folder, model_tokens)
-        self.eos_ids = self._end_of_turn_ids(folder)
+        self.eos_ids = self._end_of_turn_ids(folder, model_tokens)
         self._bytes: dict[int, bytes] = {}
 
     def encode(self, text: str) -> list[int]:
@@ -130,14 +131,16 @@ class TextTokenizer:
         decoder = json.loads(self._tokenizer.to_str()).get("decoder") or {}
         return any(part.get("type") == "ByteLevel" for part in [decoder, *decoder.get("decoders", [])])
 
-    def _end_of_turn_ids(self, folder: Path) -> frozenset[int]:
+    def _end_of_turn_ids(self, folder: Path, model_tokens: int | None) -> frozenset[int]:
+        """Of tokens that the model has weights for: others are never sampled, and have no place among its logits."""
         named = []
         for file in ("generation_config.json", "config.json"):
             value = read_json(folder / file).get("eos_token_id")
             named += value if isinstance(value, list) else [value]
         if text := self.special_token("eos_token"):
             named.append(self.token_to_id(text))
-        return frozenset(token_id for token_id in named if token_id is not None)
+        most = math.inf if model_tokens is None else model_tokens
+        return frozenset(token_id for token_id in named if token_id is not None and 0 <= token_id < most)
 
 
 class GrowingText:

@@ -62,6 +62,16 @@ def test_a_token_that_the_model_has_no_weights_for_is_refused_where_it_is_writte
     assert caught.value.kind == "invalid"
 
 
+def test_an_end_of_turn_that_the_model_has_no_weights_for_is_none(model_folders, tmp_path):
+    """`min_tokens` masks the logits of ends: one behind the last fails all requests of the batch."""
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    told = json.loads((folder / "generation_config.json").read_text())
+    known = TextTokenizer(folder, 320).eos_ids
+    told["eos_token_id"] = [*known, 320, -1]
+    (folder / "generation_config.json").write_text(json.dumps(told))
+    assert TextTokenizer(folder, 320).eos_ids == known
+
+
 def test_a_tokenizer_of_another_model_is_refused(model_folders):
     with pytest.raises(EngineError, match="the tokenizer has 320 tokens, the model 200") as caught:
         TextTokenizer(model_folders("qwen3"), 200)
