@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from heddle_engine.errors import EngineError
+from heddle_engine.text.render import Renderer
+from heddle_engine.text.sandbox import Sandbox
+from heddle_engine.text.tokenizer import TextTokenizer
 from heddle_engine.training.data.sequences import Turn, merge_turns
 from heddle_engine.training.data.turns import TurnResolver
 from heddle_engine.training.rl_data import RlDataBuilder
 from tests.models import byte_tokenizer
+from tests.text.spaced import save_spaced_tokenizer
 from tests.training.jobs_support import RL_CONFIG, cpu_bases, exact_choice, trajectory
 
 VOCAB = 320
@@ -143,6 +147,28 @@ def test_the_replacement_character_is_never_taken_for_the_token_it_stands_for(mo
     assert (turn.token_ids, turn.logprobs) == (ids, [-1.0, -2.0])
     (other,) = resolve(resolver, user(), text_choice("e", strings, [-1.0, -2.0]))
     assert 317 not in other.token_ids
+    assert not other.trained
+
+
+BRACKETS = """\
+{{- '<s>' }}{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]
+{%- else %} {{ m.content }}</s>{% endif %}{% endfor %}"""
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("in_front", ["always", "first"])
+def test_spellings_of_a_tokenizer_that_puts_a_space_before_a_text_are_found_in_the_message(alone, in_front, tmp_path):
+    """Of such a tokenizer ` the` by itself is encoded with two spaces, and decoded by itself, as by vLLM, with none."""
+    tokenizer = TextTokenizer(save_spaced_tokenizer(tmp_path, BRACKETS, in_front))
+    renderer = Renderer(tmp_path, tokenizer, Sandbox())
+    resolver = TurnResolver(renderer, tokenizer, tokenizer.vocab_size, train_without_logprobs=False)
+    asked, answer = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "the rain then"}
+    [span] = renderer.spans([asked, answer])
+    spell = (lambda i: tokenizer.decode([i])) if alone else (lambda i: tokenizer.token_bytes(i).decode())
+    strings, logprobs = [spell(i) for i in span.token_ids], [-0.5 * (i + 1) for i in range(len(span.token_ids))]
+    (turn,) = resolve(resolver, user(), text_choice("the rain then", strings, logprobs))
+    assert (turn.token_ids, turn.logprobs) == (span.token_ids, logprobs)
+    (other,) = resolve(resolver, user(), text_choice("the rain now", strings, logprobs))
     assert not other.trained
 
 

@@ -111,7 +111,8 @@ class TurnResolver:
 
     def _retokenize(self, choice: dict[str, Any], context: _Context) -> tuple[list[int], list[float]]:
         strings = [entry["token"] for entry in choice["logprobs"] or []]
-        if not strings or any(_TORN in string for string in strings):
+        # Of a tokenizer that puts a space before each text a string alone does not tell whether its token has one.
+        if not strings or self._tokenizer.opens_with_space or any(_TORN in string for string in strings):
             return self._tokens_of_message(choice, context, strings)
         each = [self._tokenizer.encode(string) for string in strings]
         if all(len(ids) == 1 for ids in each):
@@ -126,13 +127,15 @@ class TurnResolver:
     def _tokens_of_message(
         self, choice: dict[str, Any], context: _Context, strings: list[str]
     ) -> tuple[list[int], list[float]]:
-        """Ids of the message's own text; with log-probabilities where each is spelled as in ``strings``."""
+        """Ids of the message's own text; with log-probabilities where all are spelled as in ``strings``."""
         messages = [*context.messages, {**choice["message"], "role": "assistant"}]
         ids = self._renderer.spans(messages, context.tools)[-1].token_ids
-        spelled = [self._tokenizer.decode([token_id]) for token_id in ids]
+        # Decoded alone, which is how some servers spell it, a token may lose the space that it begins with.
+        alone = [self._tokenizer.decode([token_id]) for token_id in ids]
+        exact = [self._tokenizer.token_bytes(token_id).decode(errors="replace") for token_id in ids]
         # A completion that was cut off has no end-of-turn token.
         for end in (len(ids), len(ids) - 1):
-            if strings and spelled[:end] == strings:
+            if strings and strings in (alone[:end], exact[:end]):
                 return ids[:end], _logprobs(choice) or []
         self.counts["tokens_drifted"] += len(strings)
         return ids, [NAN] * len(ids)
