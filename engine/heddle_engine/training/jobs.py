@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ..bases import Base
-from ..errors import EngineError
 from ..model.decoder import LoraView, NoLora
 from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
 from .dpo import DpoWork
@@ -149,7 +148,7 @@ class TrainingJob:
             return
         try:
             self._snapshot(steps, snapshots, trainer, work)
-        except (EngineError, OSError) as error:
+        except Exception as error:  # whatever it is, such as a lack of memory, the job stops and others go on
             log.warning("job %s was stopped without a snapshot of its last step: %s", self._params["job_id"], error)
 
     def _work(self, base: Base) -> Work:

@@ -94,9 +94,10 @@ def test_a_job_stopped_at_every_turn_in_turn_ends_bit_for_bit_the_same(kind, fol
     assert record(stopped) == record(whole)
 
 
-def test_a_stop_for_which_the_disk_has_no_room_stops_all_the_same(folder, lines, tmp_path, monkeypatch, caplog):
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), MemoryError()])
+def test_a_stop_for_which_there_is_no_room_stops_all_the_same(failure, folder, lines, tmp_path, monkeypatch, caplog):
     def full(*_arguments):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise failure
 
     params = job_of(folder, tmp_path, lines, "sft", "job")
     with monkeypatch.context() as patch:
