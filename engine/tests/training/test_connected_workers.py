@@ -1,7 +1,9 @@
 """Training workers that torchrun starts and that connect to the engine (decision 0030)."""
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import torch
 
 from heddle_engine.threads import usable_cores, use_cores
 from heddle_engine.training.workers.connected import ConnectedWorkers
+from heddle_engine.training.workers.frames import encode, receive
 from tests.processes import children_of, wait_for
 from tests.training.jobs_support import job_params
 from tests.training.test_workers import run, work_of
@@ -69,6 +72,25 @@ def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders,
     finally:
         agent.terminate()
         agent.wait()
+
+
+def test_workers_can_connect_once_there_are_file_descriptors_again(monkeypatch):
+    accept, failures = socket.socket.accept, [OSError(errno.EMFILE, "Too many open files")]
+
+    def failing_once(listener):
+        if failures:
+            raise failures.pop()
+        return accept(listener)
+
+    monkeypatch.setattr(socket.socket, "accept", failing_once)
+    group = ConnectedWorkers(2, ("127.0.0.1", 0), TOKEN)
+    try:
+        with socket.create_connection(("127.0.0.1", group.port), timeout=30) as worker:
+            worker.sendall(encode({"token": TOKEN}))
+            assert receive(worker) == ({"welcome": True}, {})
+    finally:
+        group.close()
+    assert not failures
 
 
 def test_a_worker_waits_for_its_engine_and_for_the_next_one(token_file, tmp_path):

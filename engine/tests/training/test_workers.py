@@ -1,5 +1,6 @@
 """Training in several processes (decision 0030): the same adapter as one makes, whatever becomes of the others."""
 
+import errno
 import os
 import shutil
 import signal
@@ -227,6 +228,24 @@ def test_a_worker_with_other_weights_fails_the_job_and_goes_on(model_folders, tm
     run(job_params(model_folders("qwen3"), tmp_path, lines, "sft", name="next", **config), group)
     assert given.tasks[-1].answer is not None
     assert group.pids() == [worker]
+
+
+def test_a_worker_that_could_not_be_started_is_started_later(monkeypatch):
+    """For want of processes or of memory, which others give back."""
+    start, failures = StartedWorkers._start, [OSError(errno.EAGAIN, "Resource temporarily unavailable")]
+
+    def failing_once(self, rank, connection):
+        if failures:
+            raise failures.pop()
+        return start(self, rank, connection)
+
+    monkeypatch.setattr(StartedWorkers, "_start", failing_once)
+    group = StartedWorkers(2, 1, torch.device("cpu"))
+    try:
+        ready(group)
+    finally:
+        group.close()
+    assert not failures
 
 
 def sizes(sequences, shares) -> list[int]:

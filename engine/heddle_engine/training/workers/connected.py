@@ -14,6 +14,8 @@ from .member import Member
 
 _GREETING_BYTES = 4096
 _GREETING_S = 10.0
+_AGAIN_S = 1.0
+"""Until the next connection is accepted where the last could not be."""
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +29,14 @@ class ConnectedWorkers(WorkerGroup):
         self._token = token
         self._placing = threading.Lock()
         self._free = list(self.members)
+        self._closed = threading.Event()
         self._listener = socket.create_server(address, backlog=trainers)
         self.port: int = self._listener.getsockname()[1]
         log.info("training workers are awaited on port %d", self.port)
         threading.Thread(target=self._accept, name="workers", daemon=True).start()
 
     def close(self) -> None:
+        self._closed.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for member in self.members:
@@ -42,8 +46,13 @@ class ConnectedWorkers(WorkerGroup):
         while True:
             try:
                 connection, peer = self._listener.accept()
-            except OSError:
-                return
+            except OSError as error:
+                if self._closed.is_set():
+                    return
+                # A lack of file descriptors, for instance, which others give back.
+                log.warning("a training worker cannot connect: %s", error)
+                self._closed.wait(_AGAIN_S)
+                continue
             name = f"{peer[0]}:{peer[1]}"
             threading.Thread(target=self._meet, args=(connection, name), name=f"worker-{name}", daemon=True).start()
 

@@ -56,7 +56,10 @@ class StartedWorkers(WorkerGroup):
         failures = 0
         while not self._closing.is_set():
             began = time.monotonic()
-            how = self._run(rank, member)
+            try:
+                how = self._run(rank, member)
+            except OSError as error:
+                how = f"it could not be started: {error}"
             if self._closing.is_set():
                 return
             failures = 1 if time.monotonic() - began > _HEALTHY_S else failures + 1
