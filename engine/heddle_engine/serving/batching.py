@@ -344,7 +344,7 @@ class Batcher:
     def _accept(self, generations: list[Generation], sampled: Sampled) -> None:
         ended = []
         for place, generation in enumerate(generations):
-            if math.isnan(sampled.logprobs[place]):
+            if not math.isfinite(sampled.logprobs[place]):
                 self._fail({generation.request}, not_finite(generation.adapter))
             if generation.request.cancelled:
                 continue
@@ -365,6 +365,6 @@ class Batcher:
 
 
 def not_finite(adapter: ServedAdapter | None) -> EngineError:
-    """What a request is told whose logits are NaN."""
+    """What a request is told whose logits are NaN or infinite."""
     what = f"adapter {adapter.key}" if adapter else "the base model"
     return EngineError("internal", f"The logits of {what} are not finite: its weights are damaged or have diverged.")

@@ -525,7 +525,8 @@ def test_a_sink_that_fails_ends_its_request_only(method, base, monkeypatch):
     assert batcher._kv.used_bytes == 0
 
 
-def test_a_choice_that_fails_beside_one_that_just_ended(base, monkeypatch):
+@pytest.mark.parametrize("logprob", ["nan", "-inf"])
+def test_a_choice_that_fails_beside_one_that_just_ended(logprob, base, monkeypatch):
     """One of a request's two choices fails when the other has just ended; the rows of other requests go on."""
     batcher = batcher_of(base)
     pair, other = request_of(base, [1, 2, 3], n=2, max_tokens=1), request_of(base, [4, 5])
@@ -535,7 +536,7 @@ def test_a_choice_that_fails_beside_one_that_just_ended(base, monkeypatch):
         sampled = sample(generations, hidden)
         for place, generation in enumerate(generations):
             if generation.request is pair and generation.index == 1:
-                sampled.logprobs[place] = float("nan")
+                sampled.logprobs[place] = float(logprob)
         return sampled
 
     monkeypatch.setattr(batcher, "_sample", broken_second)
