@@ -158,6 +158,18 @@ describe("one item after the other, by keyboard", () => {
     await close()
   })
 
+  test("Enter on the lid of the note closes the note, and sends nothing", async () => {
+    const { id } = await newQueue(heddle, team, 2)
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("1")
+    await page.locator("summary", { hasText: "Note" }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("textbox", { name: "Note" }).waitFor({ state: "hidden" })
+    expect(await valuesOf(id)).toEqual([[], []])
+    await close()
+  })
+
   test("what is done counts at once, also while the server does not say how far the queue is", async () => {
     const { id } = await newQueue(heddle, team, 4)
     const { page, close } = await label("ann", id)

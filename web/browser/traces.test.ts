@@ -755,6 +755,25 @@ test("a selection that is too long for an address is trained on, queued and read
   await close()
 })
 
+test("Enter presses the button or follows the link that has the focus; after j it opens the row again", async () => {
+  const { page, close } = await open("?cols=time,name,duration")
+  await row(page, 1).getByText("refund").waitFor()
+  await row(page, 1).click()
+  const head = page.getByRole("columnheader", { name: /Duration/ }).getByRole("button")
+  await head.focus()
+  await page.keyboard.press("Enter")
+  await page.waitForURL((url) => url.searchParams.get("sort") !== null)
+  expect(new URL(page.url()).pathname).toBe(`/${project}/traces`)
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Playground" }).focus()
+  await page.keyboard.press("Enter")
+  await page.waitForURL(/\/playground/)
+  await page.goBack()
+  await head.focus()
+  for (const key of ["j", "Enter"]) await page.keyboard.press(key)
+  await page.waitForURL(/\/traces\/[0-9a-f-]{36}/)
+  await close()
+})
+
 test("new calls are offered; with live tail they come in by themselves, and move nothing that is read", async () => {
   const { page, close } = await open("?q=op+is+tail")
   await page.getByRole("heading", { name: "No trace matches" }).waitFor()

@@ -84,9 +84,13 @@ export function listenForKeys(target: Document): void {
   })
 }
 
-/** While somebody types only chords count, and in dialogs and menus, which have keys of their own, nothing does. */
+/**
+ * While somebody types only chords count, and in dialogs and menus, which have keys of their own, nothing does. Enter
+ * belongs to the button or link that has the focus.
+ */
 function mayPress({ keys }: KeyBinding, on: EventTarget | null, page: Document): boolean {
-  return !isLayerOpen(page) && (isChord(keys) || !isTyping(on))
+  if (isLayerOpen(page)) return false
+  return isChord(keys) || !(isIn(on, typed) || (keys === "Enter" && isIn(on, pressed)))
 }
 
 function pressOf(event: KeyboardEvent): KeyPress {
@@ -98,8 +102,11 @@ const isModifier = (key: string) => ["Shift", "Control", "Alt", "Meta", "AltGrap
 
 const typed = "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable]"
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest(typed) !== null
+/** `data-option` marks one of several choices: Space chooses it, and leaves Enter to the page. */
+const pressed = "a[href], button:not([data-option]), summary"
+
+function isIn(target: EventTarget | null, selector: string): boolean {
+  return target instanceof Element && target.closest(selector) !== null
 }
 
 function isLayerOpen(within: Document): boolean {

@@ -105,6 +105,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const template = [canSelect ? `${selectWidth}px` : "", ...shown.map(({ width }) => `${width}px`), "1fr"].join(" ")
 
   const step = (by: 1 | -1) => {
+    // From here on Enter means the row, not the button that was pressed before.
+    const focused = document.activeElement
+    if (focused instanceof HTMLElement && focused.matches("a, button")) focused.blur()
     const next = Math.min(count - 1, Math.max(0, (current ?? -by) + by))
     onCurrent?.(next)
     handle.current?.scrollTo(next)

@@ -18,7 +18,6 @@ import { givenLabels } from "../../../../labelling/suggestions.ts"
 import styles from "./bulk-view.module.css"
 import { LabelFoot } from "./label-foot.tsx"
 import type { Work } from "./labelling.tsx"
-import { leftToOtherControl } from "./other-control.ts"
 
 interface BulkViewProps extends Work {
   field: string | undefined
@@ -96,7 +95,7 @@ export function BulkView(props: BulkViewProps) {
     },
     { keys: "a", label: "select all", group, run: () => setSelected(new Set(rows.map(({ item }) => item.id))) },
     { keys: "Escape", label: "clear the selection", group, run: () => setSelected(new Set()) },
-    { keys: "Enter", label: "submit the selection", group, run: () => leftToOtherControl() || submit() },
+    { keys: "Enter", label: "submit the selection", group, run: submit },
     { keys: "mod+Enter", label: "submit the selection", group, isEverywhere: true, run: submit },
     { keys: "s", label: "skip the selection", group, run: skip },
   ])

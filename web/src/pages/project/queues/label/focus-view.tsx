@@ -19,7 +19,6 @@ import { ItemRail } from "./item-rail.tsx"
 import { LabelFoot } from "./label-foot.tsx"
 import type { Work } from "./labelling.tsx"
 import { Questions } from "./questions.tsx"
-import { leftToOtherControl } from "./other-control.ts"
 
 interface ViewProps extends Work {
   field: string | undefined
@@ -115,7 +114,6 @@ function OneItem(props: OneItemProps) {
       label: "go on; when all is answered, submit",
       group,
       run: () => {
-        if (leftToOtherControl()) return
         if (isLost) return session.letGo()
         if (missing.length === 0) submit()
         else goOn(active, draft)
