@@ -351,9 +351,44 @@ test("from a disagreement to the final label, and back", async () => {
   expect(await finals()).toEqual([null, "rude", "neutral"])
   await page.getByRole("button", { name: "Decided", exact: true }).click()
   await pane.getByText(/^Decided: rude/).waitFor()
+  // The keys of the buttons that are not there decide nothing.
+  const sent: string[] = []
+  page.on("request", (request) => request.method() !== "GET" && sent.push(request.url()))
+  for (const key of ["1", "3"]) await page.keyboard.press(key)
+  await pane.getByText(/^Decided: rude/).waitFor()
+  expect(await finals()).toEqual([null, "rude", "neutral"])
+  expect(sent.filter((url) => url.includes("/final_labels/"))).toEqual([])
   await pane.getByRole("button", { name: "Take the decision back" }).click()
   await page.getByText("1 decided").waitFor()
   expect(await finals()).toEqual([null, null, "neutral"])
+  await close()
+})
+
+test("a question without a dispute says so, and leads back to those of the others", async () => {
+  const { id } = await newQueue(heddle, team, 2, { required_annotators: 2, scorer_refs: [team.tone, team.warm] })
+  for (const [person, answers] of [
+    ["ann", ["11", "11"]],
+    ["ben", ["31", "13"]],
+  ] as const) {
+    const { page, close } = await label(person, id)
+    for (const [index, keys] of answers.entries()) {
+      await inHand(page, index + 1)
+      for (const key of keys) await page.keyboard.press(key)
+      await page.keyboard.press("Enter")
+    }
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(async () => (await valuesOf(id)).flat().length).toBe(person === "ann" ? 4 : 8)
+    await close()
+  }
+  const { page, close } = await open("admin", `/queues/${id}`)
+  const question = page.getByRole("group", { name: "Question" })
+  await question.getByText("tone 1").click()
+  await page.getByRole("region", { name: "Decide: tone" }).getByRole("button", { name: "kind, as ann" }).waitFor()
+  await page.keyboard.press("1")
+  await page.getByText("Nothing of the question tone here.").waitFor()
+  await question.getByText("All 1").click()
+  await page.getByRole("region", { name: "Decide: warm" }).waitFor()
+  expect(searchOf(page)["field"]).toBeUndefined()
   await close()
 })
 

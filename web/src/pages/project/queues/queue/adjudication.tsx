@@ -51,19 +51,25 @@ export function Adjudication({ project, queueId, dispute, place, count, field, n
   const choices = labels.filter((label, index) => labels.findIndex(({ value }) => isSame(value, label.value)) === index)
   const peopleOf = (value: unknown) =>
     labels.filter((one) => isSame(one.value, value)).map((one) => nameOf(one.annotator_user_id))
+  // Keys decide as the buttons do, and only while these are there: a decision is taken back before there is another.
+  const isOpen = final === null && !isOther
   useKeys([
-    ...choices.slice(0, 8).map((label, index) => ({
+    ...(isOpen ? choices : []).slice(0, 8).map((label, index) => ({
       keys: String(index + 1),
       label: "decide",
       group: "Queue",
       run: () => send({ feedback_id: label.feedback_id }),
     })),
-    {
-      keys: String(Math.min(9, choices.length + 1)),
-      label: "decide otherwise",
-      group: "Queue",
-      run: () => setOther(true),
-    },
+    ...(isOpen && mayDecide && field !== null
+      ? [
+          {
+            keys: String(Math.min(9, choices.length + 1)),
+            label: "decide otherwise",
+            group: "Queue",
+            run: () => setOther(true),
+          },
+        ]
+      : []),
   ])
   const params = { entity: project.entity, project: project.project, trace: item.call_trace_id }
   return (

@@ -79,7 +79,10 @@ export function Disputes({ project, queueId, fields, work, mayDecide }: Disputes
   ])
   const names = new Map(work.annotators.map((one) => [one.annotator_user_id, one.username ?? "somebody"]))
   const nameOf = (userId: string) => names.get(userId) ?? "somebody"
-  const byField = Map.groupBy(all, ({ field }) => field)
+  const counts = new Map<string, number>()
+  for (const { field } of all) counts.set(field, (counts.get(field) ?? 0) + 1)
+  // A question that was chosen stays among them when it has no more disputes, so that another can be chosen.
+  if (only !== undefined && !counts.has(only)) counts.set(only, 0)
   const rows = (
     <section className={styles.list} aria-label="Disputes">
       <PaneHead
@@ -111,7 +114,7 @@ export function Disputes({ project, queueId, fields, work, mayDecide }: Disputes
           />
         }
       />
-      {byField.size > 1 && (
+      {(counts.size > 1 || only !== undefined) && (
         <div className={styles.fields}>
           <Segmented
             label="Question"
@@ -119,7 +122,7 @@ export function Disputes({ project, queueId, fields, work, mayDecide }: Disputes
             value={only ?? ""}
             segments={[
               { value: "", label: `All ${all.length}` },
-              ...[...byField].map(([name, some]) => ({ value: name, label: `${name} ${some.length}` })),
+              ...[...counts].map(([name, count]) => ({ value: name, label: `${name} ${count}` })),
             ]}
             onChange={(value) =>
               void navigate({
@@ -134,11 +137,13 @@ export function Disputes({ project, queueId, fields, work, mayDecide }: Disputes
         {() =>
           shown.length === 0 ? (
             <p className={styles.none}>
-              {isDecided
-                ? "Nothing is decided yet."
-                : work.annotators.length < 2
-                  ? "Disputes show here once two people have labelled the same item differently."
-                  : "Nothing to decide: nobody disagrees, or all of it is decided."}
+              {all.length > 0
+                ? `Nothing of the question ${only} here.`
+                : isDecided
+                  ? "Nothing is decided yet."
+                  : work.annotators.length < 2
+                    ? "Disputes show here once two people have labelled the same item differently."
+                    : "Nothing to decide: nobody disagrees, or all of it is decided."}
             </p>
           ) : (
             <ul className={styles.rows}>
