@@ -88,11 +88,15 @@ export function wireMessage({ role, text, toolCalls = [], toolCallId }: Turn): R
   }
 }
 
+// As JSON has them, since they go into the request as they are written.
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+const jsonWhole = /^-?(0|[1-9]\d*)$/
+
 /** The problem of a typed parameter, or null. */
 export function parameterProblem(name: keyof Omit<Parameters, "stop">, text: string): string | null {
   if (text === "") return null
-  const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  const isWhole = /^-?\d+$/.test(text)
+  const number = jsonNumber.test(text) ? Number(text) : Number.NaN
+  const isWhole = jsonWhole.test(text)
   switch (name) {
     case "temperature":
       return number >= 0 && number <= 2 ? null : `Temperature is a number from 0 to 2, not “${text}”.`

@@ -91,6 +91,9 @@ describe("what is asked", () => {
     ["seed", "1.5", "Seed is a whole number, not “1.5”."],
     ["seed", "-9", null],
     ["temperature", "", null],
+    ["temperature", "1e-05", null],
+    ["temperature", "00.5", "Temperature is a number from 0 to 2, not “00.5”."],
+    ["seed", "007", "Seed is a whole number, not “007”."],
   ] as const)("%s %j: %s", (name, text, problem) => expect(parameterProblem(name, text)).toBe(problem))
 
   test("tools and schemas that are none say so", () => {
