@@ -29,6 +29,19 @@ test.each([
   ],
 ])("%s is a chat", (_name, inputs, output) => expect(said(inputs, output)).toEqual(["user: 4+5=", "assistant: 9"]))
 
+test.each([
+  ["a text", "Be brief."],
+  [
+    "a list of parts",
+    [
+      { type: "text", text: "Be " },
+      { type: "text", text: "brief.", cache_control: { type: "ephemeral" } },
+    ],
+  ],
+])("instructions as %s", (_form, system) =>
+  expect(said({ system, messages: [user] })).toEqual(["system: Be brief.", "user: 4+5="]),
+)
+
 test.each([[{ question: "x" }], [{ messages: [] }], [{ messages: "none" }], [{ messages: [1, 2] }], [[user]], [null]])(
   "%j is none",
   (inputs) => expect(read(inputs)).toBeNull(),

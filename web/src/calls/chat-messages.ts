@@ -36,12 +36,14 @@ export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
   const prompt = request.messages.flatMap(messageOf)
   const answers = answersOf(JSON.parse(output))
   if (prompt.length === 0) return null
-  const system = typeof request.system === "string" ? [plain("system", request.system)] : []
+  const isSaid = typeof request.system === "string" || Array.isArray(request.system)
+  const system = isSaid ? messageOf({ role: "system", content: request.system }) : []
   return { messages: [...system, ...prompt, ...answers], answered: answers.length, tools: request.tools }
 }
 
 interface Request {
   messages: unknown[]
+  /** A text, or a list of parts as Anthropic takes it for what is to be cached. */
   system: unknown
   tools: number
 }

@@ -283,6 +283,22 @@ describe("a recorded call", () => {
     ])
   })
 
+  test("instructions in parts are sent as one text, and parts that are none are named", () => {
+    const chat = read({
+      system: [
+        { type: "text", text: "You answer for a shop. " },
+        { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+        { type: "image" },
+      ],
+      messages: [{ role: "user", content: "Where is it?" }],
+    })
+    expect(chat?.prompt[0]).toEqual({ role: "system", text: "You answer for a shop. Be brief." })
+    expect(chat?.leftOut).toEqual(["image"])
+    expect(read({ system: null, instructions: "a", messages: [{ role: "user", content: "b" }] })?.prompt).toHaveLength(
+      2,
+    )
+  })
+
   test("of the Responses API", () => {
     const input = [
       { role: "user", content: "a" },

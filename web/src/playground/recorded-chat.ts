@@ -25,9 +25,9 @@ export function recordedChat(inputs: JsonText, output: JsonText): RecordedChat |
   if (request === null) return null
   const leftOut: string[] = []
   const { messages, members } = request
-  const system = textMember(members, "system") ?? textMember(members, "instructions")
+  const system = instructionsOf(members, leftOut)
   const prompt = [
-    ...(system === null ? [] : [{ role: "system", text: system }]),
+    ...(system === "" ? [] : [{ role: "system", text: system }]),
     ...(JSON.parse(messages) as unknown[]).flatMap((message) => turnsOf(message, leftOut)),
   ]
   return {
@@ -80,6 +80,12 @@ function isMessages(list: JsonText): boolean {
 }
 
 type Loose = Record<string, unknown>
+
+/** A text, or a list of parts as Anthropic takes it for what is to be cached; "": none. */
+function instructionsOf(members: Map<string, JsonText>, leftOut: string[]): string {
+  const given = ["system", "instructions"].map((name) => partsOf(JSON.parse(members.get(name) ?? "null"), leftOut).text)
+  return given.find((text) => text !== "") ?? ""
+}
 
 function turnsOf(value: unknown, leftOut: string[]): Turn[] {
   if (!isObject(value)) return []
