@@ -263,6 +263,42 @@ test("a blind vote hides who answered until it is given, and is stored with both
   await close()
 })
 
+test("a mark and a vote that are stored late change nothing of what was asked meanwhile", async () => {
+  const { page, close } = await open(`?${two}&temperature=0&max_tokens=3&user=1%2B4%3D`)
+  await page.getByRole("button", { name: /^Run all/ }).click()
+  await answered(page, "returns-agent@latest", "heddle/tiny")
+  let held: (() => void)[] = []
+  await page.route("**/feedback/create", async (route) => {
+    await new Promise<void>((resolve) => held.push(resolve))
+    await route.continue()
+  })
+  const [agent, tiny] = [column(page, "returns-agent@latest"), column(page, "heddle/tiny")]
+  const traced = () => tiny.getByRole("link", { name: "trace", exact: true }).getAttribute("href")
+  const before = await traced()
+  await agent.getByRole("button", { name: "Good", exact: true }).click()
+  await expect.poll(() => held.length).toBe(1)
+  await tiny.getByRole("button", { name: "Ask again" }).click()
+  await expect.poll(traced).not.toBe(before)
+  const after = await traced()
+  held[0]?.()
+  await agent.getByRole("button", { name: "Good", pressed: true }).waitFor()
+  expect(await traced()).toBe(after)
+
+  held = []
+  const equal = page.getByRole("button", { name: "No difference" })
+  await equal.click()
+  await expect.poll(() => held.length).toBe(2)
+  await page.getByLabel("Next message").fill("2+4=")
+  await run(page)
+  await expect.poll(async () => (await calls())[0]?.inputs.messages.length).toBe(3)
+  await answered(page, "returns-agent@latest", "heddle/tiny")
+  for (const release of held) release()
+  // The next answers can be judged as soon as the vote on those before is stored.
+  await equal.click({ trial: true })
+  for (const one of [agent, tiny]) expect(await one.getByText("2+4=").count()).toBe(1)
+  await close()
+})
+
 test("an answer becomes the last row of a dataset, which names the call that it came from", async () => {
   const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=1%2B1%3D")
   await page.getByRole("button", { name: /^Run/ }).click()
@@ -353,6 +389,25 @@ test("an answer that is streaming can be stopped, and its text so far stays", as
   await close()
 })
 
+test("a column that is taken away while all answer leaves the others the answers of their own models", async () => {
+  const { page, close } = await open(`?${two}&user=Tell+me+everything`)
+  await page.getByRole("button", { name: "Schema" }).click()
+  const schema = page.getByRole("dialog", { name: "Schema of answers" })
+  await schema.getByLabel("Schema of answers, JSON").fill('{"type":"string","minLength":450}')
+  await schema.getByRole("button", { name: "Use it" }).click()
+  await page.getByRole("button", { name: /^Run all/ }).click()
+  for (const name of ["returns-agent@latest", "heddle/tiny"])
+    await tokens(page, name).getByRole("button").first().waitFor()
+  await page.getByRole("button", { name: "Take returns-agent@latest away" }).click()
+  const left = column(page, "heddle/tiny")
+  await left.getByText("Stopped here.").waitFor()
+  await page.getByRole("button", { name: "Run", exact: true }).waitFor()
+  const href = await left.getByRole("link", { name: "trace", exact: true }).getAttribute("href")
+  const recorded = new URL(href ?? "", heddle.url).searchParams.get("span") ?? ""
+  await expect.poll(async () => (await calls([recorded]))[0]?.inputs.model).toBe("heddle/tiny")
+  await close()
+})
+
 test("without a choice a model that has learnt is asked, and from then on the one that was asked last", async () => {
   // Newer than the model that has learnt, and it has learnt nothing.
   await heddle.send("POST", "/v1/preview/models", { project: filled.project, name: "blank", base_model: "heddle/tiny" })
@@ -385,6 +440,20 @@ test("a parameter keeps the focus when it is set", async () => {
   await field.press("Enter")
   await expect.poll(() => keys(page)["temperature"]).toBe("0.5")
   expect(await field.evaluate((one) => one.ownerDocument.activeElement === one)).toBe(true)
+  await close()
+})
+
+test("whoever leaves while the address waits for the end of the typing is not called back", async () => {
+  const { page, close } = await open("?m=heddle/tiny")
+  const prompt = page.getByLabel("Message 1, user")
+  await prompt.waitFor()
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
+  await prompt.fill("half a")
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click()
+  await prompt.waitFor({ state: "detached" })
+  await page.clock.runFor(5_000)
+  expect(new URL(page.url()).pathname).toBe(`/${filled.id}/traces`)
   await close()
 })
 

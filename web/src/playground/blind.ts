@@ -1,5 +1,5 @@
 /** A vote for one of several answers, whose models are hidden until it is given. */
-import { type Conversation, lastAnswer, type Verdict } from "./conversation.ts"
+import { type Conversation, lastAnswer, type Verdict, withAnswer } from "./conversation.ts"
 
 /** In which order the columns stand, so that nobody knows which is whose. `random` gives numbers from 0 to below 1. */
 export function blindOrder(count: number, random: () => number): number[] {
@@ -9,6 +9,12 @@ export function blindOrder(count: number, random: () => number): number[] {
     ;[order[last], order[other]] = [order[other] ?? 0, order[last] ?? 0]
   }
   return order
+}
+
+/** In which order so many columns stand: as it was drawn, if at all, and after those the ones that have come since. */
+export function orderOf(count: number, drawn: readonly number[] = []): number[] {
+  const there = drawn.filter((index) => index < count)
+  return [...there, ...Array.from({ length: count }, (_, index) => index).filter((index) => !there.includes(index))]
 }
 
 /** Whether names are hidden: from a run that was asked for blind until somebody has voted on its answers. */
@@ -31,6 +37,18 @@ export function withVerdicts(conversation: Conversation, winner: number | null):
   })
   const order = conversation.blind?.order ?? columns.map((_, index) => index)
   return { ...conversation, columns, blind: { order, isOpen: true } }
+}
+
+/** The conversation as it is by now, with what was stored of the answers that `judged` ends with. */
+export function withStoredVerdicts(now: Conversation, judged: Conversation): Conversation {
+  const verdicts = new Map<string, Verdict>()
+  for (const answer of judged.columns.map((column) => lastAnswer(column)?.answer)) {
+    if (answer?.verdict !== undefined && answer.callId !== null) verdicts.set(answer.callId, answer.verdict)
+  }
+  const changed = [...verdicts].reduce((before, [callId, verdict]) => withAnswer(before, callId, { verdict }), now)
+  // Answers that have come since keep their models to themselves.
+  const isOpen = changed.columns.some((column) => verdicts.has(lastAnswer(column)?.answer.callId ?? ""))
+  return isOpen && judged.blind !== undefined ? { ...changed, blind: judged.blind } : changed
 }
 
 function isWhole(state: string): boolean {

@@ -99,6 +99,17 @@ export function withColumn(conversation: Conversation, index: number, turns: Tur
   return { ...conversation, columns }
 }
 
+/** With more about the answer that is recorded as a call, wherever it stands by now. */
+export function withAnswer(conversation: Conversation, callId: string, more: Partial<Answer>): Conversation {
+  const columns = conversation.columns.map((column) => ({
+    ...column,
+    turns: column.turns.map((turn) =>
+      turn.answer?.callId === callId ? { ...turn, answer: { ...turn.answer, ...more } } : turn,
+    ),
+  }))
+  return { ...conversation, columns }
+}
+
 /** The answer that a column has ended with; null: it was asked nothing, or told something since. */
 export function lastAnswer({ turns }: Column): (Turn & { answer: Answer }) | null {
   const last = turns.at(-1)

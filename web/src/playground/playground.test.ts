@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { JsonText } from "../json/json-text.ts"
 import { AnswerCollector, forkAt, tokensPerSecond } from "./answer-collector.ts"
-import { blindOrder, votesOf, withVerdicts } from "./blind.ts"
+import { blindOrder, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "./blind.ts"
 import { completionBody, parameterProblem, schemaProblem, toolsProblem } from "./completion-body.ts"
 import {
   type Answer,
@@ -10,6 +10,7 @@ import {
   conversationOf,
   openToolCalls,
   smallOf,
+  withColumn,
   withModels,
 } from "./conversation.ts"
 import { rowOf, rowProblem } from "./dataset-row.ts"
@@ -190,6 +191,38 @@ describe("votes", () => {
     let next = 0
     const numbers = [0.1, 0.9, 0.4]
     expect(blindOrder(4, () => numbers[next++] ?? 0)).toEqual([1, 3, 2, 0])
+  })
+
+  test("columns that came after the drawing stand last, those that are away nowhere", () => {
+    expect(orderOf(2)).toEqual([0, 1])
+    expect(orderOf(4, [1, 0])).toEqual([1, 0, 2, 3])
+    expect(orderOf(2, [2, 1, 0])).toEqual([1, 0])
+  })
+
+  test("what is stored changes the answers, and nothing that was said since", () => {
+    const judged = withVerdicts({ ...conversation, blind: { order: [2, 0, 1], isOpen: false } }, 1) ?? conversation
+    const blind = { order: [0, 2, 1], isOpen: false }
+    const next = { role: "user", text: "and now?" }
+    const verdictsOf = ({ columns }: Conversation) =>
+      columns.map(({ turns }) => turns.map(({ answer: one }) => one?.verdict ?? null))
+    // One column was told something more.
+    const more = { ...withColumn(conversation, 0, [...(conversation.columns[0]?.turns ?? []), next]), blind }
+    const after = withStoredVerdicts(more, judged)
+    expect(verdictsOf(after)).toEqual([["worse", null], ["better"], ["worse"]])
+    expect(after.columns[0]?.turns[1]).toEqual(next)
+    expect(after.blind?.isOpen).toBe(true)
+    // All were told something more: of the next answers nobody knows yet whose they are.
+    const all = {
+      ...conversation,
+      columns: conversation.columns.map((one) => ({ ...one, turns: [...one.turns, next] })),
+      blind,
+    }
+    expect(verdictsOf(withStoredVerdicts(all, judged))).toEqual([
+      ["worse", null],
+      ["better", null],
+      ["worse", null],
+    ])
+    expect(withStoredVerdicts(all, judged).blind).toEqual(blind)
   })
 
   test("each call has how it was judged, and against which", () => {

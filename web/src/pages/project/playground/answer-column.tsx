@@ -31,6 +31,7 @@ export interface ColumnActions {
   remove: () => void
   stop: () => void
   setTurns: (turns: Turn[]) => void
+  mark: (callId: string, mark: "good" | "bad") => void
   /** Asks the model after these turns. */
   goOn: (turns: Turn[]) => void
   /** Asks it to end an answer that is begun. */
@@ -136,13 +137,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
                 Better
               </Button>
             )}
-            <AnswerMarks
-              project={project}
-              answer={last.answer}
-              onMarked={(mark) =>
-                actions.setTurns([...turns.slice(0, -1), { ...last, answer: { ...last.answer, mark } }])
-              }
-            />
+            <AnswerMarks project={project} answer={last.answer} onMarked={actions.mark} />
             <Button size="small" kind="quiet" icon={Database} onClick={() => setSaved(turns.length - 1)}>
               To dataset
             </Button>

@@ -9,7 +9,7 @@ import type { CurrentProject } from "../../../shell/current-project.ts"
 interface AnswerMarksProps {
   project: CurrentProject
   answer: Answer
-  onMarked: (mark: "good" | "bad") => void
+  onMarked: (callId: string, mark: "good" | "bad") => void
 }
 
 export function AnswerMarks({ project, answer: { callId, mark }, onMarked }: AnswerMarksProps) {
@@ -24,7 +24,7 @@ export function AnswerMarks({ project, answer: { callId, mark }, onMarked }: Ans
         feedback_type: "wandb.reaction.1",
         payload: { emoji, alias: emoji, detoned: emoji, detoned_alias: emoji },
       },
-      { onSuccess: () => onMarked(kind) },
+      { onSuccess: () => onMarked(callId, kind) },
     )
   }
   return (

@@ -19,8 +19,15 @@ import { keepConversation, keptConversation } from "../../../playground/stored-c
 
 const open = new Map<string, Conversation>()
 const listeners = new Set<() => void>()
-/** By conversation and column. */
-const running = new Map<string, AbortController>()
+
+interface RunningAnswer {
+  abort: AbortController
+  /** Shows it as stopped, with its text so far. */
+  showStopped: () => void
+}
+
+/** By conversation and column. An answer that is not in here any more shows nothing of what still comes. */
+const running = new Map<string, RunningAnswer>()
 const tooLarge = new Set<string>()
 
 function subscribe(listener: () => void): () => void {
@@ -28,15 +35,15 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** null: this tab has none of this id. */
-function conversationOf(id: string): Conversation | null {
+/** As it is by now; null: this tab has none of this id. */
+export function conversationNow(id: string): Conversation | null {
   const known = open.get(id) ?? keptConversation(sessionStorage, id)
   if (known !== null) open.set(id, known)
   return known
 }
 
 export function useConversation(id: string): Conversation | null {
-  return useSyncExternalStore(subscribe, () => conversationOf(id))
+  return useSyncExternalStore(subscribe, () => conversationNow(id))
 }
 
 /** Whether a reload of the page would lose it. */
@@ -49,6 +56,12 @@ export function setConversation(id: string, conversation: Conversation, isKept: 
   open.set(id, conversation)
   if (isKept) keep(id, conversation)
   for (const listener of listeners) listener()
+}
+
+/** For what a server answers later: more may have been asked and answered since. */
+export function changeConversation(id: string, changed: (now: Conversation) => Conversation): void {
+  const now = conversationNow(id)
+  if (now !== null) setConversation(id, changed(now), true)
 }
 
 function keep(id: string, conversation: Conversation): void {
@@ -80,10 +93,10 @@ export async function ask({ projectId, id, column, parameters, begun }: Ask): Pr
   const conversation = open.get(id)
   const chosen = conversation?.columns[column]
   if (conversation === undefined || chosen === undefined) return
-  stop(id, column)
-  const abort = new AbortController()
   const key = keyOf(id, column)
-  running.set(key, abort)
+  // Its turns are as the question wants them: of an earlier answer nothing more is shown.
+  running.get(key)?.abort.abort()
+  running.delete(key)
   const { model, turns } = chosen
   const before = promptBefore(conversation, column, turns.length)
   const body = completionBody({
@@ -98,14 +111,20 @@ export async function ask({ projectId, id, column, parameters, begun }: Ask): Pr
   })
   const collector = new AnswerCollector(model, performance.now(), begun ?? null)
   const place = turns.length
+  const put = (turn: Turn, isKept: boolean) => change(id, column, (now) => [...now.slice(0, place), turn], isKept)
+  const own: RunningAnswer = {
+    abort: new AbortController(),
+    showStopped: () => put(collector.turn("stopped", performance.now()), true),
+  }
+  running.set(key, own)
   const show = (turn: Turn, isKept: boolean) => {
-    // Who has asked something else meanwhile, or taken the column away, does not get this.
-    if (running.get(key) === abort) change(id, column, (now) => [...now.slice(0, place), turn], isKept)
+    // Who has stopped it or asked something else meanwhile, or taken the column away, does not get this.
+    if (running.get(key) === own) put(turn, isKept)
   }
   show(collector.turn("running", performance.now()), false)
   let drawnAt = 0
   try {
-    for await (const line of streamCompletion(body, abort.signal)) {
+    for await (const line of streamCompletion(body, own.abort.signal)) {
       const now = performance.now()
       if (line.error !== undefined) {
         return show(collector.turn("failed", now, failureOfLine(line.error, line.code, line.retry_after_ms)), true)
@@ -117,17 +136,20 @@ export async function ask({ projectId, id, column, parameters, begun }: Ask): Pr
     }
     show(collector.turn("done", performance.now()), true)
   } catch (error) {
-    const now = performance.now()
-    if (abort.signal.aborted) show(collector.turn("stopped", now), true)
-    else show(collector.turn("failed", now, failureOf(error)), true)
+    show(collector.turn("failed", performance.now(), failureOf(error)), true)
   } finally {
-    if (running.get(key) === abort) running.delete(key)
+    if (running.get(key) === own) running.delete(key)
   }
 }
 
-/** Stops an answer; the text so far stays. */
+/** Stops an answer; the text so far stays. Nothing is shown later, when another model may stand in its place. */
 export function stop(id: string, column: number): void {
-  running.get(keyOf(id, column))?.abort()
+  const key = keyOf(id, column)
+  const answer = running.get(key)
+  if (answer === undefined) return
+  running.delete(key)
+  answer.showStopped()
+  answer.abort.abort()
 }
 
 const keyOf = (id: string, column: number) => `${id} ${column}`

@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query"
 import { useGiveFeedback } from "../../../api/calls/feedback.ts"
-import { votesOf } from "../../../playground/blind.ts"
+import { votesOf, withStoredVerdicts } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
+import { changeConversation } from "./conversations.ts"
 
 interface Judged {
   conversation: Conversation
@@ -23,5 +24,7 @@ export function useVote(projectId: string, conversationId: string) {
           }),
         ),
       ),
+    onSuccess: (_, { conversation: judged }) =>
+      changeConversation(conversationId, (now) => withStoredVerdicts(now, judged)),
   })
 }

@@ -1,7 +1,7 @@
 /** A conversation and the models that go on with it, a column each. */
 import { getRouteApi } from "@tanstack/react-router"
 import { EyeOff, Play, Plus, Send } from "lucide-react"
-import { type CSSProperties, useRef, useState } from "react"
+import { type CSSProperties, useEffect, useRef, useState } from "react"
 import type { ChatModels } from "../../../api/chat/playground-models.ts"
 import { addressOf } from "../../../base-path.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
@@ -11,15 +11,17 @@ import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { useKeys } from "../../../keys/use-keys.ts"
-import { blindOrder, isHidden, withVerdicts } from "../../../playground/blind.ts"
+import { blindOrder, isHidden, orderOf, withVerdicts } from "../../../playground/blind.ts"
 import { rememberModel } from "../../../playground/first-model.ts"
 import {
   canGoOn,
+  type Column,
   type Conversation,
   lastAnswer,
   mostColumns,
   smallOf,
   type Turn,
+  withAnswer,
   withColumn,
   withModels,
 } from "../../../playground/conversation.ts"
@@ -27,7 +29,7 @@ import type { CurrentProject } from "../../../shell/current-project.ts"
 import { stringifySearch } from "../../../url/search.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { AnswerColumn, type ColumnActions } from "./answer-column.tsx"
-import { ask, setConversation, stop, useIsTooLarge } from "./conversations.ts"
+import { ask, changeConversation, conversationNow, setConversation, stop, useIsTooLarge } from "./conversations.ts"
 import { ModelPicker } from "./model-picker.tsx"
 import { ParameterBar } from "./parameter-bar.tsx"
 import { problemOf } from "./problem.ts"
@@ -55,6 +57,8 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const isLeaving = useIsLeaving()
   const [next, setNext] = useState("")
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined)
+  // The timer of the address, which would call whoever has left back to this page.
+  useEffect(() => () => clearTimeout(typing.current), [])
   const composer = useRef<HTMLTextAreaElement>(null)
   const isTooLarge = useIsTooLarge(id)
   const vote = useVote(project.id, id)
@@ -65,9 +69,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const { columns } = conversation
   const isBlind = search.blind === true
   const hidden = isBlind && isHidden(conversation)
-  const order = isBlind
-    ? (conversation.blind?.order ?? columns.map((_, index) => index))
-    : columns.map((_, index) => index)
+  const order = orderOf(columns.length, isBlind ? conversation.blind?.order : undefined)
   const toggleBlind = () => {
     // Who has seen which is whose does not forget it.
     if (hidden && conversation.blind !== undefined) {
@@ -121,21 +123,26 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
     setNext("")
     run({ ...conversation, columns: updated }, goingOn)
   }
+  const setColumns = (changed: (now: Column[]) => Column[]) => {
+    // Answers that were stopped just now have their last text by now.
+    const now = conversationNow(id) ?? conversation
+    const left = changed(withModels(now.columns, names))
+    setConversation(id, { ...now, columns: left }, named !== undefined)
+    void navigate({ search: (before) => ({ ...before, m: left.map(({ model }) => model) }), replace: true })
+  }
   const setModels = (wanted: string[]) => {
     for (const index of all) if (wanted[index] !== names[index]) stop(id, index)
-    setConversation(id, { ...conversation, columns: withModels(columns, wanted) }, named !== undefined)
-    void navigate({ search: (before) => ({ ...before, m: wanted }), replace: true })
+    setColumns((now) => withModels(now, wanted))
   }
   const actionsOf = (index: number): ColumnActions => ({
     setModel: (model) => setModels(names.toSpliced(index, 1, model)),
     remove: () => {
       for (const at of all) if (at >= index) stop(id, at)
-      const left = columns.toSpliced(index, 1)
-      setConversation(id, { ...conversation, columns: left }, named !== undefined)
-      void navigate({ search: (before) => ({ ...before, m: left.map(({ model }) => model) }), replace: true })
+      setColumns((now) => now.toSpliced(index, 1))
     },
     stop: () => stop(id, index),
     setTurns: (turns: Turn[]) => change(withColumn(conversation, index, turns)),
+    mark: (callId, mark) => changeConversation(id, (now) => withAnswer(now, callId, { mark })),
     goOn: (turns: Turn[]) => {
       setConversation(id, withColumn(conversation, index, turns), true)
       if (named === undefined) void name(conversation, false)
@@ -149,7 +156,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const judge = (winner: number | null) => {
     const judged = withVerdicts(conversation, winner)
     if (judged === null || vote.isPending) return
-    vote.mutate({ conversation: judged, isBlind: hidden }, { onSuccess: () => setConversation(id, judged, true) })
+    vote.mutate({ conversation: judged, isBlind: hidden })
   }
   const canJudge = columns.length > 1 && withVerdicts(conversation, null) !== null
   const color = search.color ?? "surprise"
