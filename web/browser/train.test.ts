@@ -307,6 +307,31 @@ test("a field keeps the focus when it is committed, and says which text does not
   await close()
 })
 
+test("the key that starts the job shows first what a value comes to that is still being typed", async () => {
+  await makeLearner()
+  const { page, close } = await open(`/train?model=learner&ids=${ids[0]},${ids[1]}`)
+  const start = page.getByRole("button", { name: /Start on 2 rows/ })
+  await start.waitFor()
+  const rows = page.getByLabel("Rows a step", { exact: true })
+  const made: unknown[] = []
+  page.on("request", (request) => {
+    if (request.url().endsWith("/training-jobs/from-source")) made.push(request.postDataJSON())
+  })
+  for (const text of ["none", "3"]) {
+    await rows.fill(text)
+    await rows.press("Control+Enter")
+  }
+  await page.waitForURL((url) => url.searchParams.get("batch") === "3")
+  await start.waitFor()
+  expect(made).toEqual([])
+  // With a space it is the same number, for which there is nothing new to show.
+  await rows.fill("3 ")
+  for (let press = 0; press < 2; press += 1) await rows.press("Control+Enter")
+  await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+  expect(made).toEqual([expect.objectContaining({ config: { batch_size: 3 } })])
+  await close()
+})
+
 test("a model that is not there is told, and no other one learns in its place", async () => {
   await makeLearner()
   const { page, close } = await open(`/train?model=deleted-one&ids=${ids[0]},${ids[1]}`)

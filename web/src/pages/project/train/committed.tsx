@@ -17,11 +17,15 @@ export function Committed({ value, problemOf, onCommit, ...rest }: CommittedProp
   const [text, setText] = useDraft(value)
   /** Of a text that did not count. */
   const [problem, setProblem] = useState<{ of: string; says: string } | null>(null)
+  /** A text that was given on for a value: while that stays, it is another way to write it. */
+  const [given, setGiven] = useState<{ text: string; over: string } | null>(null)
   const commit = () => {
     if (text === value) return
     const says = text.trim() === "" ? null : (problemOf?.(text) ?? null)
     setProblem(says === null ? null : { of: text, says })
-    if (says === null) onCommit(text)
+    if (says !== null) return
+    setGiven({ text, over: value })
+    onCommit(text)
   }
   return (
     <TextField
@@ -36,8 +40,11 @@ export function Committed({ value, problemOf, onCommit, ...rest }: CommittedProp
         setProblem(null)
       }}
       onBlur={commit}
-      onKeyDown={({ key }) => {
-        if (key === "Enter") commit()
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || text === value) return
+        // With ⌘ or Ctrl it would start the job, and that would be with the value before this one.
+        if (given?.text !== text || given.over !== value) event.preventDefault()
+        commit()
       }}
     />
   )
