@@ -84,6 +84,13 @@ describe("the overview shows", () => {
     const table = traffic.getByRole("region", { name: /^Calls and errors/ }).getByRole("table")
     const calls = await table.locator("tbody td:nth-child(2)").allTextContents()
     expect(calls.reduce((sum, value) => sum + Number(value), 0)).toBe(242)
+    const times = await table.locator("tbody th").allTextContents()
+    expect(times).toEqual(times.map(() => expect.stringMatching(/(^| )\d\d:\d\d(:\d\d)?$/)))
+    expect(new Set(times).size).toBe(times.length)
+    await traffic.locator('[data-drawn="true"]').first().hover()
+    await expect
+      .poll(() => traffic.locator(".heddle-readout").first().textContent())
+      .toMatch(/(^| )\d\d:\d\d(:\d\d)? · /)
   })
 
   test("the newest traces, running ones too, with what went in and out", async () => {

@@ -6,6 +6,7 @@ import { Table as TableIcon } from "lucide-react"
 import { useEffect, useEffectEvent, useRef, useState } from "react"
 import type uPlot from "uplot"
 import { formatNumber } from "../../format/numbers.ts"
+import { formatMoment } from "../../format/times.ts"
 import { useTheme } from "../../theme/theme.ts"
 import { Button } from "../controls/button.tsx"
 import { alignLines, type Points, wholeRange } from "./buckets.ts"
@@ -45,8 +46,10 @@ interface LineChartProps {
   sync?: string
 }
 
+const momentOf = (x: number) => formatMoment(new Date(x))
+
 export function LineChart(props: LineChartProps) {
-  const { label, series, height, formatX = formatNumber, formatY = formatNumber } = props
+  const { label, series, height, isTime, formatX = isTime ? momentOf : formatNumber, formatY = formatNumber } = props
   const [isTable, setTable] = useState(false)
   return (
     <figure className={styles.figure} style={{ minHeight: height }}>

@@ -1,6 +1,6 @@
 /** How uPlot draws a chart in the look of the design. Loaded with the first chart. */
 import uPlot from "uplot"
-import { formatTick } from "../../format/times.ts"
+import { formatMoment, formatTick } from "../../format/times.ts"
 import type { ColorToken } from "./chart-colors.ts"
 import { toldApart, withoutRepeats } from "./ticks.ts"
 
@@ -142,7 +142,7 @@ function showReadout(plot: uPlot, readout: HTMLElement, { looks, isTime }: PlotS
     const value = plot.data[place + 1]?.[index]
     return value == null ? [] : [`${looks.length > 1 ? `${look.name} ` : ""}${handlers.showY(value)}`]
   })
-  const at = isTime ? new Date(x).toLocaleTimeString() : handlers.showX(x)
+  const at = isTime ? formatMoment(new Date(x)) : handlers.showX(x)
   readout.textContent = [at, ...values].join(" · ")
 }
 
