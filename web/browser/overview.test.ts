@@ -115,6 +115,43 @@ describe("the overview shows", () => {
   })
 })
 
+test("how long ago something was goes on while it is shown", async () => {
+  const { page, close } = await open()
+  await page.clock.install()
+  await page.reload()
+  const newest = page.getByRole("navigation", { name: "The loop" }).locator("time").first()
+  await newest.waitFor()
+  await page.clock.fastForward("05:00:00")
+  await expect.poll(() => newest.textContent()).toBe("5 hr. ago")
+  await close()
+})
+
+test("that nothing waits is not said while some of it could not be read", async () => {
+  const calm = "local/calm"
+  const time = new Date().toISOString()
+  const call = {
+    id: crypto.randomUUID(),
+    trace_id: crypto.randomUUID(),
+    op_name: "rest",
+    started_at: time,
+    ended_at: time,
+  }
+  await heddle.send("POST", `/v2/${calm}/calls/complete`, {
+    batch: [{ ...call, project_id: calm, attributes: {}, inputs: {}, output: null, summary: {} }],
+  })
+  const { page, close } = await signedIn(browser, heddle, "/")
+  const failedJobs = (url: URL) => url.pathname === "/v1/preview/training-jobs" && url.search.includes("failed")
+  await page.route(failedJobs, (route) => route.fulfill({ status: 400, json: {} }))
+  await page.goto(`${heddle.url}/${calm}`)
+  const waiting = section(page, "Waiting for you")
+  await waiting.getByText("The queues and jobs could not be read.").waitFor()
+  expect(await waiting.getByText("Nothing waits.").count()).toBe(0)
+  await page.unroute(failedJobs)
+  await waiting.getByRole("button", { name: "Try again" }).click()
+  await waiting.getByText("Nothing waits.").waitFor()
+  await close()
+})
+
 test("a trace that comes appears by itself", async () => {
   const { page, close } = await open()
   await section(page, "Newest traces").locator("tbody tr").first().waitFor()

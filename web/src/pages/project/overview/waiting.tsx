@@ -34,11 +34,13 @@ export function Waiting({ project }: { project: CurrentProject }) {
   })
   const recent = (failed.data?.data ?? []).filter(({ ended_at }) => Date.parse(ended_at ?? "") > now - lately)
   const count = open.length + recent.length
+  // That nothing waits is known when all of it is read.
+  const unread = [queues, failed, ...(queueIds.length > 0 ? [stats] : [])].find(({ data }) => data === undefined)
 
   return (
     <section aria-label="Waiting for you">
       <PaneHead title="Waiting for you" note={count === 0 ? undefined : count} />
-      <Loaded query={queues} what="queues">
+      <Loaded<unknown> query={count === 0 ? (unread ?? queues) : queues} what="queues and jobs">
         {() =>
           count === 0 ? (
             <p className={styles.none}>Nothing waits. Open items of labelling queues and failed jobs stand here.</p>
