@@ -355,6 +355,29 @@ describe("the filter", () => {
     await close()
   })
 
+  test("a chip is put into the line to be changed, by a click or from behind it by Backspace", async () => {
+    const { page, close } = await open("?q=status+is+error+and+op+is+handle_ticket")
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Change status is error" }).click()
+    await page.waitForURL((url) => url.searchParams.get("q") === "op is handle_ticket")
+    const field = page.getByRole("combobox", { name: "Filter" })
+    expect(await field.inputValue()).toBe("status is error")
+    await field.fill("status is ok")
+    await field.press("Enter")
+    await page.waitForURL((url) => url.searchParams.get("q") === "op is handle_ticket and status is ok")
+    expect([await field.inputValue(), await field.evaluate((one) => one.ownerDocument.activeElement === one)]).toEqual([
+      "",
+      true,
+    ])
+    await field.press("Backspace")
+    await page.waitForURL((url) => url.searchParams.get("q") === "op is handle_ticket")
+    expect(await field.inputValue()).toBe("status is ok")
+    await page.getByRole("button", { name: "Clear" }).click()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    expect(await field.inputValue()).toBe("")
+    await close()
+  })
+
   test("offers fields and values of the calls by a part of them, and Enter completes what is begun", async () => {
     const { page, close } = await open()
     await row(page, 1).getByText("zipper").waitFor()
@@ -576,22 +599,31 @@ describe("saved views", () => {
     await menu.click()
     await other.page.getByRole("menuitem", { name: "Save the changes" }).click()
     await views(other.page).getByText("changed").waitFor({ state: "hidden" })
+    // The view is stored as the kind of object that the SDK has for views.
+    const stored = async () => {
+      const { objs } = await heddle.send<{ objs: { val: { definition: object; label: string } }[] }>(
+        "POST",
+        "/objs/query",
+        {
+          project_id: project,
+          filter: { base_object_classes: ["SavedView"], latest_only: true },
+        },
+      )
+      return objs.map(({ val }) => [val.label, val.definition])
+    }
+    const [[, saved] = []] = await stored()
+    // A new name keeps what the view had, also while something else is shown.
+    await other.page.getByRole("combobox", { name: "Filter" }).fill("op is refund")
+    await other.page.getByRole("combobox", { name: "Filter" }).press("Enter")
+    await views(other.page).getByText("changed").waitFor()
     await menu.click()
     await other.page.getByRole("menuitem", { name: "Rename…" }).click()
     await other.page.getByRole("textbox", { name: "Name" }).fill("By duration")
     await other.page.getByRole("button", { name: "Rename" }).click()
     await views(other.page).getByRole("link", { name: "By duration" }).waitFor()
-
-    // The view is stored as the kind of object that the SDK has for views.
-    const { objs } = await heddle.send<{ objs: { val: { definition: object; label: string } }[] }>(
-      "POST",
-      "/objs/query",
-      {
-        project_id: project,
-        filter: { base_object_classes: ["SavedView"], latest_only: true },
-      },
-    )
-    expect(objs.map(({ val }) => [val.label, val.definition])).toEqual([
+    const renamed = await stored()
+    expect(renamed).toEqual([["By duration", saved]])
+    expect(renamed).toEqual([
       [
         "By duration",
         expect.objectContaining({

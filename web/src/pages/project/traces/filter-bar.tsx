@@ -38,6 +38,15 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
   const [problem, setProblem] = useState<FilterError | null>(error)
   const [isOpen, setOpen] = useState(false)
   const [marked, setMarked] = useState(-1)
+  const [drawn, setDrawn] = useState(text)
+  if (drawn !== text) {
+    setDrawn(text)
+    // What somebody types stays, a chip that is being changed above all.
+    if (error !== null || (problem !== null && draft === drawn)) {
+      setDraft(error === null ? "" : text)
+      setProblem(error)
+    }
+  }
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
   const suggestions = isOpen ? suggestionsFor(draft, known) : []
@@ -50,12 +59,15 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
     setMarked(-1)
     setOpen(true)
   }
+  const clear = () => {
+    type("")
+    setOpen(false)
+  }
   const commit = (next: string) => {
     const read = readFilter(next)
     setProblem(read.error)
     if (read.error !== null) return setDraft(next)
-    type("")
-    setOpen(false)
+    clear()
     onChange(printFilter([...clauses, ...read.clauses]))
   }
   const take = ({ text: next, isWhole }: Suggestion) => {
@@ -101,7 +113,8 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
     <div className={styles.around} role="search">
       <div
         className={classNames(styles.bar, problem !== null && styles.invalid)}
-        onClick={() => input.current?.focus()}
+        // Beside the chips and buttons.
+        onClick={({ target }) => !(target instanceof Element && target.closest("button")) && input.current?.focus()}
         role="presentation"
       >
         <Icon of={ListFilter} size={14} className={styles.sign} />
@@ -145,7 +158,14 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
           onKeyDown={press}
         />
         {text !== "" && (
-          <Button size="small" kind="quiet" onClick={() => onChange("")}>
+          <Button
+            size="small"
+            kind="quiet"
+            onClick={() => {
+              clear()
+              onChange("")
+            }}
+          >
             Clear
           </Button>
         )}

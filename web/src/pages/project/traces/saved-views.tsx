@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router"
 import { Bookmark, Ellipsis, Plus } from "lucide-react"
 import { type FormEvent, useState } from "react"
 import { newViewId, type SavedView, useDeleteView, useSavedViews, useSaveView } from "../../../api/calls/saved-views.ts"
-import type { Clause } from "../../../calls/filter/filter-text.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
@@ -19,14 +18,13 @@ import { definitionOf, searchOfView, type TracesSearch, viewAddress } from "./vi
 interface SavedViewsProps {
   project: CurrentProject
   search: TracesSearch
-  clauses: readonly Clause[]
   /** The view that the address names is another one, or none. */
   onView: (id: string | undefined) => void
 }
 
 const to = "/$entity/$project/traces"
 
-export function SavedViews({ project, search, clauses, onView }: SavedViewsProps) {
+export function SavedViews({ project, search, onView }: SavedViewsProps) {
   const { views, error } = useSavedViews(project.id)
   const [dialog, setDialog] = useState<"new" | "rename" | "delete" | null>(null)
   const save = useSaveView()
@@ -34,7 +32,6 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
   const open = views?.find(({ id }) => id === search.view)
   const address = viewAddress(search)
   const isChanged = open !== undefined && open.address !== address
-  const definition = definitionOf(search, clauses, project.id)
   const isPlain = address === "?"
   if (views === undefined && error === null) return <div className={styles.bar} aria-hidden />
   return (
@@ -71,7 +68,12 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
               items={
                 <>
                   {isChanged && (
-                    <MenuItem onAction={() => save.mutate({ projectId: project.id, id, label, address, definition })}>
+                    <MenuItem
+                      onAction={() => {
+                        const definition = definitionOf(address, project.id)
+                        save.mutate({ projectId: project.id, id, label, address, definition })
+                      }}
+                    >
                       Save the changes
                     </MenuItem>
                   )}
@@ -97,7 +99,6 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
           project={project}
           renamed={dialog === "rename" ? open : undefined}
           address={dialog === "rename" ? (open?.address ?? address) : address}
-          definition={definition}
           onSaved={onView}
           onClose={() => setDialog(null)}
         />
@@ -112,18 +113,19 @@ export function SavedViews({ project, search, clauses, onView }: SavedViewsProps
 interface NameViewProps {
   project: CurrentProject
   renamed: SavedView | undefined
+  /** What the view keeps: a new name changes nothing of it, whatever is shown meanwhile. */
   address: string
-  definition: ReturnType<typeof definitionOf>
   onSaved: (id: string) => void
   onClose: () => void
 }
 
-function NameView({ project, renamed, address, definition, onSaved, onClose }: NameViewProps) {
+function NameView({ project, renamed, address, onSaved, onClose }: NameViewProps) {
   const [label, setLabel] = useState(renamed?.label ?? "")
   const save = useSaveView()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const id = renamed?.id ?? newViewId()
+    const definition = definitionOf(address, project.id)
     const view = { projectId: project.id, id, label: label.trim(), address, definition }
     save.mutate(view, {
       onSuccess: () => {

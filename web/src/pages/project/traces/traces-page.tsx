@@ -196,14 +196,9 @@ function Traces({ project }: { project: CurrentProject }) {
         onColumns={() => setChoosing(true)}
       />
       {!isUnknown && filterError === null && !isNarrow && (
-        <SavedViews project={project} search={search} clauses={clauses} onView={(view) => change({ view }, false)} />
+        <SavedViews project={project} search={search} onView={(view) => change({ view }, false)} />
       )}
-      <FilterBar
-        key={q}
-        text={q}
-        known={{ ops, paths, feedback, values }}
-        onChange={(text) => change({ q: text }, false)}
-      />
+      <FilterBar text={q} known={{ ops, paths, feedback, values }} onChange={(text) => change({ q: text }, false)} />
       {rows.error !== null && !isUnknown && (
         <div className={styles.error}>
           <ErrorNote what={`The ${what} could not be read.`} error={rows.error} onRetry={rows.retry} />

@@ -1,9 +1,9 @@
 /** The part of the table's address that a saved view keeps, as text and as the SDK reads it. */
 import type { ViewDefinition } from "../../../api/calls/saved-views.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
-import type { Clause } from "../../../calls/filter/filter-text.ts"
 import { parseSearch, stringifySearch } from "../../../url/search.ts"
 import { sortFieldOf } from "./call-columns.tsx"
+import { readFilter } from "./filter-bar.tsx"
 import { sortOf, tracesSearch } from "./traces-search.ts"
 
 export type TracesSearch = ReturnType<typeof tracesSearch>
@@ -22,8 +22,10 @@ export function searchOfView(address: string): TracesSearch {
   return viewSearch(tracesSearch(parseSearch(address)))
 }
 
-/** A range of time is left out: what goes back from now has no words in it. */
-export function definitionOf(search: TracesSearch, clauses: readonly Clause[], projectId: string): ViewDefinition {
+/** What an address comes to. A range of time is left out: what goes back from now has no words in it. */
+export function definitionOf(address: string, projectId: string): ViewDefinition {
+  const search = searchOfView(address)
+  const { clauses } = readFilter(search.q ?? "")
   const { filter, query } = selectionOf(clauses, { projectId, rootsOnly: search.scope !== "all" })
   const { column, direction } = sortOf(search.sort)
   return {
