@@ -690,6 +690,20 @@ describe("two calls compared", () => {
     await close()
   })
 
+  test("the one before is found among calls that began within the same millisecond", async () => {
+    const burst = [1, 2, 3, 4].map((place) => ({
+      ...callOf({ op_name: "burst", question: `burst ${place}` }),
+      started_at: `2026-11-20T10:00:00.000${place}00Z`,
+    }))
+    await sendTo("local/burst", burst)
+    const [first, second] = burst
+    const { page, close } = await signedIn(browser, heddle, `/local/burst/traces/${second?.trace_id}`)
+    await page.getByRole("button", { name: "Compare with the one before" }).click()
+    await page.waitForURL(/\/traces\/compare\?/)
+    expect(search(page).get("calls")).toBe(`${first?.id},${second?.id}`)
+    await close()
+  })
+
   test("calls that are not there say so, and without calls it says how to choose", async () => {
     const { page, close } = await signedIn(browser, heddle, `/${project}/traces/compare?calls=one,two`)
     await page.getByText("The calls are not here.").waitFor()

@@ -1,4 +1,5 @@
 /** Calls that are looked for by one of them. */
+import { secondsUpTo } from "../../calls/seconds-up-to.ts"
 import { type Call, callsQuery } from "./calls.ts"
 import { queryClient } from "../queries.ts"
 
@@ -11,7 +12,7 @@ export async function findTraceOf(projectId: string, callId: string): Promise<st
 
 /** The id of the call of the same function, of any version of it, that began before; null: this is the first. */
 export async function findCallBefore(projectId: string, call: Pick<Call, "id" | "op_name" | "started_at">) {
-  const isBefore = { $lte: [{ $getField: "started_at" }, { $literal: Date.parse(call.started_at) / 1000 + 0.001 }] }
+  const isBefore = { $lte: [{ $getField: "started_at" }, { $literal: secondsUpTo(call.started_at) }] }
   const query = callsQuery({
     project_id: projectId,
     filter: { op_names: [call.op_name.replace(/^(weave:\/\/\/.*):[^:]*$/, "$1:*")] },

@@ -5,6 +5,7 @@ import { useCallPages, useCallPayloads, useCallUsages } from "../../../api/calls
 import { type Call, type CallsQuery, useCallCount, useCalls } from "../../../api/calls/calls.ts"
 import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
 import type { Selection } from "../../../calls/filter/filter-query.ts"
+import { secondsUpTo } from "../../../calls/seconds-up-to.ts"
 import type { CallRow } from "./call-columns.tsx"
 import { blocksOf, moved, pageBounds, pageOf, pagesOf, range, topWindow, upTo } from "./row-window.ts"
 
@@ -188,17 +189,10 @@ function isLarge({ storage_size_bytes }: Call): boolean {
   return (storage_size_bytes ?? 0) > largestPreview
 }
 
-/** Of the selection what began up to, or after, another call. The API takes Unix seconds, with a microsecond for their rounding. */
+/** Of the selection what began up to, or after, another call. */
 function within({ filter, query }: Selection, bound: { $lte: string } | { $gt: string }): Selection {
   const [[operator, time] = ["$lte", ""]] = Object.entries(bound)
-  const seconds = secondsOf(time) + 0.000_001
-  const operand = { [operator]: [{ $getField: "started_at" }, { $literal: seconds }] }
+  const operand = { [operator]: [{ $getField: "started_at" }, { $literal: secondsUpTo(time) }] }
   const before = (query as { $expr: { $and: object[] } } | undefined)?.$expr.$and ?? []
   return { ...(filter === undefined ? {} : { filter }), query: { $expr: { $and: [...before, operand] } } }
-}
-
-/** With the microseconds, which `Date` drops. */
-function secondsOf(time: string): number {
-  const fraction = /\.(\d+)/.exec(time)?.[1] ?? "0"
-  return Math.floor(Date.parse(time) / 1000) + Number(`0.${fraction}`)
 }
