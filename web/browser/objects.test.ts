@@ -60,6 +60,18 @@ describe("the list", () => {
     await visit.close()
   })
 
+  test("letters stay where they are typed in the name to find", async () => {
+    const { page, close } = await open("/objects")
+    const find = page.getByRole("searchbox", { name: "Find by name" })
+    await find.fill("tprompt")
+    for (const key of ["Home", "ArrowRight"]) await find.press(key)
+    await find.pressSequentially("one-")
+    expect(await find.inputValue()).toBe("tone-prompt")
+    await expect.poll(() => keys(page)).toEqual({ q: "tone-prompt" })
+    await rowOf(page, "tone-prompt").waitFor()
+    await close()
+  })
+
   test("has the number of rows of each dataset, and a link to its newest version", async () => {
     const { page, close } = await open("/objects")
     await page.getByRole("link", { name: "Datasets 2" }).click()

@@ -67,6 +67,8 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
   // In a project with more names than that, each kind is requested by itself.
   const some = useObjectVersions({ ...list, filter: { latest_only: true, ...filter } }, filter !== null)
   const query = filter === null ? all : some
+  /** While somebody types: the address follows a moment later. */
+  const [typed, setTyped] = useState<string | null>(null)
   const [isImporting, setImporting] = useState(false)
   const isUnknown = query.error instanceof ApiError && query.error.isNotFound
   const ofKind = (query.data ?? []).filter((object) => kind === null || kindOfObject(object).id === kind)
@@ -93,8 +95,12 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
             isLabelHidden
             type="search"
             placeholder="Find by name"
-            value={search}
-            onChange={(event) => onSearch(event.target.value)}
+            value={typed ?? search}
+            onChange={({ target }) => {
+              setTyped(target.value)
+              onSearch(target.value)
+            }}
+            onBlur={() => setTyped(null)}
           />
         }
       />
