@@ -62,16 +62,19 @@ const logs: Operation["example"] = (names) => ({
 })
 
 const storedSpans =
-  "JSON or protobuf. The project comes from `wandb.entity` and `wandb.project` of the resource, or from the header `project_id`."
+  "Takes JSON or protobuf. The project comes from `wandb.entity` and `wandb.project` of the resource, or from the header `project_id`."
 
 export const agentOperations: Operations = {
-  "POST /agents/otel/v1/traces": { description: `${storedSpans} The same as \`/otel/v1/traces\`.`, example: spans },
+  "POST /agents/otel/v1/traces": {
+    description: `${storedSpans} Does the same as \`/otel/v1/traces\`.`,
+    example: spans,
+  },
   "POST /otel/v1/traces": {
     description: `${storedSpans} Spans of agents, models and tools are found among calls and among agents.`,
     example: spans,
   },
   "POST /v1/traces": {
-    description: `As \`/otel/v1/traces\`, where exporters send to by themselves. ${storedSpans}`,
+    description: `Does the same as \`/otel/v1/traces\`, at the path that exporters choose by themselves. ${storedSpans}`,
     example: spans,
   },
   "POST /otel/v1/logs": {
@@ -79,25 +82,29 @@ export const agentOperations: Operations = {
       "Events `gen_ai.evaluation.result` become scores of the call that has the span; other records are counted and not stored.",
     example: logs,
   },
-  "POST /v1/logs": { description: "As `/otel/v1/logs`, where exporters send to by themselves.", example: logs },
+  "POST /v1/logs": {
+    description: "Does the same as `/otel/v1/logs`, at the path that exporters choose by themselves.",
+    example: logs,
+  },
   "POST /otel/remap": {
-    description: "After an upgrade that knows more attributes. Calls keep their ids.",
+    description: "Send this after an upgrade that knows more attributes. Calls keep their ids.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /agents/query": {
-    description: "Turns, tokens, errors and durations of each. `total_cost_usd` is null without `include_costs`.",
+    description:
+      "Returns turns, tokens, errors and durations of each agent. `total_cost_usd` is null without `include_costs`.",
     example: ({ projectId: project_id }) => ({ body: { project_id, include_costs: true } }),
   },
   "POST /agents/agent-versions/query": {
-    description: "The same measures as for agents, for each version.",
+    description: "Returns for each version what `/agents/query` returns for each agent.",
     example: ({ projectId: project_id, agentName: agent_name }) => ({ body: { project_id, agent_name } }),
   },
   "POST /agents/search": {
-    description: "Conversations with the messages that match, the most recently active first.",
+    description: "Returns conversations with the messages that match, the most recently active first.",
     example: ({ projectId: project_id }) => ({ body: { project_id, query: "refund", roles: ["user", "assistant"] } }),
   },
   "POST /agents/spans/query": {
-    description: "With `group_by`, one row for each group and its `measures`; without, the spans.",
+    description: "With `group_by`, returns one row for each group and its `measures`; without it, the spans.",
     example: ({ projectId: project_id }) => ({
       body: {
         project_id,
@@ -108,8 +115,7 @@ export const agentOperations: Operations = {
     }),
   },
   "POST /agents/spans/stats": {
-    description:
-      "A table: its columns are described in the answer. The example adds up input tokens by the hour and agent.",
+    description: "Returns a table that describes its own columns. The example adds up input tokens by hour and agent.",
     example: ({ projectId: project_id }) => ({
       body: {
         project_id,
@@ -122,19 +128,19 @@ export const agentOperations: Operations = {
     }),
   },
   "POST /agents/spans/custom-attrs/schema": {
-    description: "Attributes that have no column of their own, to filter and group by.",
+    description: "Returns the attributes that have no column of their own; filters and groups may name them.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /agents/traces/chat": {
-    description: "Messages, tool calls and hand-overs of one trace, in order.",
+    description: "Returns messages, tool calls and hand-overs of one trace, in order.",
     example: (h) => ({ body: { project_id: h.projectId, trace_id: h.agentTraceId } }),
   },
   "POST /agents/conversations/chat": {
-    description: "The newest 50 turns unless asked otherwise, in the order in which they began.",
+    description: "Returns the newest 50 turns unless the request says otherwise, in the order in which they began.",
     example: (h) => ({ body: { project_id: h.projectId, conversation_id: h.conversationId } }),
   },
   "POST /agents/conversations/spans": {
-    description: "Of many conversations at once, for scorers.",
+    description: "Answers for many conversations at once. Scorers read this.",
     example: (h) => ({ body: { project_id: h.projectId, conversation_ids: [h.conversationId] } }),
   },
 }

@@ -15,24 +15,24 @@ export const annotationOperations: Operations = {
     }),
   },
   "POST /annotation_queues/query": {
-    description: "All of a project, or by name.",
+    description: "Lists all queues of a project, or those with a name.",
     example: (h) => ({ body: { project_id: h.projectId, name: h.queueName } }),
   },
   "POST /annotation_queues/stats": {
-    description: "For lists of queues.",
+    description: "Answers for many queues at once, as lists of queues need it.",
     example: (h) => ({ body: { project_id: h.projectId, queue_ids: [h.queueId] } }),
   },
   "POST /annotation_queues/work": {
     description:
-      "What a page about queues shows: progress, the people at work, and the caller's own counts and rights. Queues that are not there are left out.",
+      "Returns what a page about queues shows: progress, the people at work, and the caller's own counts and rights. Queues that do not exist are left out.",
     example: (h) => ({ body: { project_id: h.projectId, queue_ids: [h.queueId] } }),
   },
   "GET /annotation_queues/:queue_id": {
-    description: "What is asked, of how many annotators.",
+    description: "Returns what the queue asks, and how many annotators each item needs.",
     example: (h) => ({ ...inQuery(h), params: ofQueue(h) }),
   },
   "PUT /annotation_queues/:queue_id": {
-    description: "Labels that were given stay.",
+    description: "Labels that were given before stay.",
     example: (h) => ({
       params: ofQueue(h),
       body: { project_id: h.projectId, description: "Which tone has the answer?" },
@@ -50,20 +50,20 @@ export const annotationOperations: Operations = {
     }),
   },
   "POST /annotation_queues/:queue_id/items/query": {
-    description: "Each with how far its annotators are.",
+    description: "Each item comes with the state of each of its annotators.",
     example: (h) => ({ params: ofQueue(h), body: { project_id: h.projectId, limit: 20 } }),
   },
   "POST /annotation_queues/:queue_id/items/next": {
     description:
-      "What an annotator asks for. Nobody else gets a place of the item while the lease lasts. `item` is null when nothing is left. With `ahead` more are held behind it, which go to others who would have none.",
+      "Annotators ask this for their next item. Nobody else gets their place at it while the lease lasts. `item` is null when nothing is left. `ahead` leases further items too, which go to others when these would have none.",
     example: (h) => ({ params: ofQueue(h), ...inBody(h) }),
   },
   "PUT /annotation_queues/:queue_id/items/:item_id/lease": {
-    description: "An item that others hold all places of is refused.",
+    description: "Refused when others hold all places at the item.",
     example: (h) => ({ params: ofItem(h), body: { project_id: h.projectId, lease_seconds: 900 } }),
   },
   "POST /annotation_queues/:queue_id/items/:item_id/progress": {
-    description: "`completed` after the labels are given (`/feedback/create`), or `skipped`.",
+    description: "Send `completed` after the labels are given (`/feedback/create`), or `skipped`.",
     example: (h) => ({ params: ofItem(h), body: { project_id: h.projectId, annotation_state: "completed" } }),
   },
   "POST /annotation_queues/:queue_id/items/:item_id/progress/undo": {
@@ -71,11 +71,11 @@ export const annotationOperations: Operations = {
     example: (h) => ({ params: ofItem(h), ...inBody(h) }),
   },
   "DELETE /annotation_queues/:queue_id/items/:item_id/lease": {
-    description: "Without a lease, nothing happens.",
+    description: "Does nothing if the caller has no lease.",
     example: (h) => ({ ...inQuery(h), params: ofItem(h) }),
   },
   "GET /annotation_queues/:queue_id/items/:item_id/history": {
-    description: "Who did what when, changes of mind among it.",
+    description: "Returns who did what and when, with what they took back.",
     example: (h) => ({ ...inQuery(h), params: ofItem(h) }),
   },
   "DELETE /annotation_queues/:queue_id/items/:item_id": {
@@ -83,11 +83,12 @@ export const annotationOperations: Operations = {
     example: (h) => ({ ...inQuery(h), params: ofItem(h) }),
   },
   "POST /annotation_queues/:queue_id/labels/query": {
-    description: "The example is the list of work of who decides: disputes that are not decided yet.",
+    description: "The example asks for the disputes that nobody has decided yet.",
     example: (h) => ({ params: ofQueue(h), body: { project_id: h.projectId, disputed: true, adjudicated: false } }),
   },
   "GET /annotation_queues/:queue_id/agreement": {
-    description: "Percent, Cohen's and Fleiss' kappa, Krippendorff's alpha, as far as the labels allow.",
+    description:
+      "Returns percent agreement, Cohen's and Fleiss' kappa and Krippendorff's alpha, as far as the labels allow.",
     example: (h) => ({ ...inQuery(h), params: ofQueue(h) }),
   },
   "PUT /annotation_queues/:queue_id/items/:item_id/final_labels/:field": {

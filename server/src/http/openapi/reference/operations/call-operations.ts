@@ -45,11 +45,12 @@ export const callOperations: Operations = {
     example: (names) => ({ body: { start: started(names) } }),
   },
   "POST /call/end": {
-    description: "Stands for itself: the start may come before or after, or never.",
+    description: "The end is stored by itself: the start may come earlier, later or never.",
     example: (names) => ({ body: { end: ended(names) } }),
   },
   "POST /call/upsert_batch": {
-    description: "What the SDKs send: starts and ends in any order, each answered in its place.",
+    description:
+      "The SDKs send this. Starts and ends may come in any order; the answer has an entry for each, in the order of the batch.",
     example: (names) => ({
       body: {
         batch: [
@@ -60,46 +61,47 @@ export const callOperations: Operations = {
     }),
   },
   "POST /v2/:entity/:project/calls/complete": {
-    description: "The cheapest way to store calls: one row each.",
+    description: "This is the cheapest way to store calls: each becomes one row.",
     example: (names) => ({ params: inPath(names), body: { batch: [{ ...started(names), ...atEnd }] } }),
   },
   "POST /v2/:entity/:project/call/start": {
-    description: "As `/call/start`.",
+    description: "Does the same as `/call/start`.",
     example: (names) => ({ params: inPath(names), body: { start: started(names) } }),
   },
   "POST /v2/:entity/:project/call/end": {
-    description: "As `/call/end`.",
+    description: "Does the same as `/call/end`.",
     example: (names) => ({ params: inPath(names), body: { end: ended(names) } }),
   },
   "POST /call/update": {
-    description: "The name that lists show instead of the op's.",
+    description: "Sets `display_name`, which lists show instead of the op's name.",
     example: (h) => ({ body: { project_id: h.projectId, call_id: h.callId, display_name: h.displayName } }),
   },
   "POST /calls/delete": {
-    description: "Children, their children and so on go too. The record of changes keeps who did it.",
+    description: "The calls below them are deleted too, at every depth. The record of changes says who deleted them.",
     example: (h) => ({ body: { project_id: h.projectId, call_ids: [h.callId] } }),
   },
   "POST /call/read": {
-    description: "With everything that is known of it.",
+    description: "Returns every field of the call. `include_costs` adds what it cost.",
     example: (h) => ({ body: { project_id: h.projectId, id: h.callId, include_costs: true } }),
   },
   "POST /calls/stream_query": {
-    description: "One call a line, as they are found. The example asks which traces failed, the latest first.",
+    description:
+      "Sends one call per line as soon as it is found. The example asks which traces failed, the latest first.",
     example: failedRoots,
   },
   "POST /calls/query": {
-    description: "As `/calls/stream_query`, but nothing is answered before all calls are read.",
+    description: "Returns what `/calls/stream_query` does, in one document, once all calls are read.",
     example: failedRoots,
   },
   "POST /calls/query_stats": {
-    description: "Counts without reading them.",
+    description: "Counts the calls without sending them.",
     example: ({ projectId: project_id }) => ({
       body: { project_id, filter: { trace_roots_only: true }, query: failed },
     }),
   },
   "POST /calls/facets": {
     description:
-      "From the newest calls back until `budget_ms` is up; the counts are then lower bounds. The example asks how the traces of each function went.",
+      "Counts from the newest call backwards until `budget_ms` is over; the counts are lower bounds then. The example counts traces by op and by status.",
     example: ({ projectId: project_id }) => ({
       body: {
         project_id,
@@ -110,7 +112,8 @@ export const callOperations: Operations = {
     }),
   },
   "POST /threads/stream_query": {
-    description: "Each with its turns, when it began and how long its turns take.",
+    description:
+      "Each line is a thread: how many turns it has, when it began and last changed, and how long its turns took.",
     example: ({ projectId: project_id }) => ({ body: { project_id, limit: 20 } }),
   },
   "POST /trace/usage": {
@@ -118,11 +121,13 @@ export const callOperations: Operations = {
     example: (h) => ({ body: { project_id: h.projectId, filter: { trace_ids: [h.traceId] }, include_costs: true } }),
   },
   "POST /calls/usage": {
-    description: "Each request counts once, whatever its ancestors report (`rollup`). Calls that still run are named.",
+    description:
+      "Each request counts once, whatever its ancestors report (`rollup`). The answer names calls that still run.",
     example: (h) => ({ body: { project_id: h.projectId, call_ids: [h.callId], include_costs: true } }),
   },
   "POST /calls/stats": {
-    description: "In buckets of time, tokens and costs by model. The example asks for a day by the hour.",
+    description:
+      "Returns figures for each bucket of time; tokens and costs are split by model. The example asks for one day by the hour.",
     example: ({ projectId: project_id }) => ({
       body: {
         project_id,
@@ -139,11 +144,11 @@ export const callOperations: Operations = {
     example: (names) => ({ body: note(names) }),
   },
   "POST /feedback/batch/create": {
-    description: "One that cannot be stored, and none is.",
+    description: "If one of them cannot be stored, none is.",
     example: (names) => ({ body: { batch: [note(names)] } }),
   },
   "POST /feedback/replace": {
-    description: "The old one goes and the new one comes in one step.",
+    description: "Deletes the old feedback and stores the new one in one step.",
     example: (names) => ({ body: { ...note(names), feedback_id: names.feedbackId } }),
   },
   "POST /feedback/purge": {
@@ -151,7 +156,7 @@ export const callOperations: Operations = {
     example: (h) => ({ body: { project_id: h.projectId, query: byId(h.feedbackId) } }),
   },
   "POST /feedback/query": {
-    description: "By what it is about, its type, its payload or who gave it.",
+    description: "Finds feedback by what it is about, its type, its payload or who gave it.",
     example: (h) => ({
       body: {
         project_id: h.projectId,
@@ -161,23 +166,24 @@ export const callOperations: Operations = {
     }),
   },
   "POST /feedback/stats": {
-    description: "Sums, means and percentiles of a field of payloads, in buckets of time.",
+    description: "Returns sums, means and percentiles of fields of the payloads, for each bucket of time.",
     example: ({ projectId: project_id }) => ({
       body: { project_id, ...period, metrics: [{ json_path: "output", aggregations: ["avg"] }] },
     }),
   },
   "POST /feedback/payload_schema": {
-    description: "The paths to give to `/feedback/stats`.",
+    description: "Returns the paths that `/feedback/stats` takes.",
     example: ({ projectId: project_id }) => ({ body: { project_id, ...period } }),
   },
   "POST /feedback/aggregate": {
-    description: "Counts of tags, counts and sums of ratings, by time and by scorer or agent.",
+    description: "Returns counts of tags, and counts and sums of ratings, by time and by scorer or agent.",
     example: ({ projectId: project_id }) => ({
       body: { project_id, after_ms: 1_772_323_200_000, before_ms: 1_774_828_800_000, group_by: ["scorer_id"] },
     }),
   },
   "POST /cost/create": {
-    description: "By the model's name in the usage of calls. Without `effective_date` the price counts from now on.",
+    description:
+      "A price is found by the model's name in the usage of calls. Without `effective_date` it applies from now on.",
     example: (h) => ({
       body: {
         project_id: h.projectId,
@@ -192,7 +198,7 @@ export const callOperations: Operations = {
     }),
   },
   "POST /cost/query": {
-    description: "The project's own prices; those of the server's list are not among them.",
+    description: "Returns the project's own prices, without those of the server's list.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /cost/purge": {
@@ -201,17 +207,17 @@ export const callOperations: Operations = {
   },
   "POST /export/calls": {
     description:
-      "As a download, compressed if the client takes that. What `/calls/stream_query` filters by, this does too.",
+      "Returns a file to download, compressed if the client accepts that. Filters are those of `/calls/stream_query`.",
     example: ({ projectId: project_id }) => ({
       body: { project_id, filter: { trace_roots_only: true }, format: "csv" },
     }),
   },
   "POST /export/feedback": {
-    description: "As a download. What `/feedback/query` filters by, this does too.",
+    description: "Returns a file to download. Filters are those of `/feedback/query`.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /export/dataset": {
-    description: "As a download, in the order of the rows.",
+    description: "Returns a file to download, with the rows in their order.",
     example: (h) => ({ body: { project_id: h.projectId, object_id: h.datasetId, digest: h.datasetDigest } }),
   },
   "POST /import/calls": {
@@ -230,7 +236,7 @@ export const callOperations: Operations = {
     }),
   },
   "POST /import/dataset": {
-    description: "One row with an error, and nothing is stored.",
+    description: "If one row has an error, nothing is stored.",
     example: (h) => ({
       query: { project_id: h.projectId, format: "csv", name: h.datasetId },
       text: "question,answer\n4+5=,9\n",

@@ -7,68 +7,68 @@ const nothingOfCode = "The server runs judges and models that are prompts; code 
 
 export const evaluationOperations: Operations = {
   "POST /v2/:entity/:project/evaluation_runs": {
-    description: "Then record predictions and scores with its id, and finish it.",
+    description: "After this, record predictions and scores with the run's id, then finish the run.",
     example: (h) => ({ params: inPath(h), body: { evaluation: h.evaluationRef, model: h.modelRef } }),
   },
   "GET /v2/:entity/:project/evaluation_runs": {
-    description: "All, or by id, evaluation or model.",
+    description: "Lists all runs, or those with an id, an evaluation or a model.",
     example: (h) => ({ params: inPath(h), query: { evaluations: h.evaluationRef } }),
   },
   "GET /v2/:entity/:project/evaluation_runs/:evaluation_run_id": {
-    description: "Its status, times and summary.",
+    description: "Returns the run's status, times and summary.",
     example: (h) => ({ params: { ...inPath(h), evaluation_run_id: h.runId } }),
   },
   "DELETE /v2/:entity/:project/evaluation_runs": {
-    description: "Predictions and scores go with them.",
+    description: "Deletes the runs' predictions and scores too.",
     example: (h) => ({ params: inPath(h), body: { evaluation_run_ids: [h.runId] } }),
   },
   "POST /v2/:entity/:project/evaluation_runs/:evaluation_run_id/finish": {
-    description: "The means are worked out from the scores that are stored.",
+    description: "The server computes the means from the scores that are stored.",
     example: (h) => ({
       params: { ...inPath(h), evaluation_run_id: h.runId },
       body: { summary: { note: "first try" } },
     }),
   },
   "POST /v2/:entity/:project/predictions": {
-    description: "Within a run, or without `evaluation_run_id` by itself.",
+    description: "The prediction belongs to the run of `evaluation_run_id`; without it, to none.",
     example: (h) => ({
       params: inPath(h),
       body: { model: h.modelRef, inputs: { question: "4+5=" }, output: "9", evaluation_run_id: h.runId },
     }),
   },
   "GET /v2/:entity/:project/predictions": {
-    description: "Of a run, or all.",
+    description: "Lists the predictions of a run, or all of the project.",
     example: (h) => ({ params: inPath(h), query: { evaluation_run_id: h.runId } }),
   },
   "GET /v2/:entity/:project/predictions/:prediction_id": {
-    description: "Inputs, output and the run.",
+    description: "Returns the prediction's inputs, output and run.",
     example: (h) => ({ params: { ...inPath(h), prediction_id: h.predictionId } }),
   },
   "DELETE /v2/:entity/:project/predictions": {
-    description: "Their scores go with them.",
+    description: "Deletes the predictions' scores too.",
     example: (h) => ({ params: inPath(h), body: { prediction_ids: [h.predictionId] } }),
   },
   "POST /v2/:entity/:project/predictions/:prediction_id/finish": {
-    description: "Say it after the last score of the prediction.",
+    description: "Send this after the last score of the prediction.",
     example: (h) => ({ params: { ...inPath(h), prediction_id: h.predictionId } }),
   },
   "POST /v2/:entity/:project/scores": {
-    description: "A number, true or false, or an object of them.",
+    description: "`value` is a number, true or false, or an object of these.",
     example: (h) => ({
       params: inPath(h),
       body: { prediction_id: h.predictionId, scorer: h.scorerRef, value: 1, evaluation_run_id: h.runId },
     }),
   },
   "GET /v2/:entity/:project/scores": {
-    description: "Of a run, or all.",
+    description: "Lists the scores of a run, or all of the project.",
     example: (h) => ({ params: inPath(h), query: { evaluation_run_id: h.runId } }),
   },
   "GET /v2/:entity/:project/scores/:score_id": {
-    description: "The value and the scorer.",
+    description: "Returns the score's value and its scorer.",
     example: (h) => ({ params: { ...inPath(h), score_id: h.scoreId } }),
   },
   "DELETE /v2/:entity/:project/scores": {
-    description: "Predictions stay.",
+    description: "The predictions stay.",
     example: (h) => ({ params: inPath(h), body: { score_ids: [h.scoreId] } }),
   },
   "POST /v2/:entity/:project/eval_results/query": {
@@ -82,21 +82,21 @@ export const evaluationOperations: Operations = {
   },
   "POST /completions/create": {
     description:
-      "As `/v1/chat/completions`, with models of other services too. A model that failed is an answer with `error`.",
+      "Takes what `/v1/chat/completions` takes, and models of other services too. If the model fails, the answer has `error`.",
     example: ({ projectId: project_id }) => ({ body: { project_id, inputs: { model: "heddle/tiny", messages } } }),
   },
   "POST /completions/create_stream": {
-    description: "First a line with the id of the call, then the chunks.",
+    description: "The first line has the id of the call; the chunks follow.",
     example: ({ projectId: project_id }) => ({ body: { project_id, inputs: { model: "heddle/tiny", messages } } }),
   },
   "POST /image/create": {
-    description: "The models of this server make texts, so the model must be one of a runtime.",
+    description: "The server's own models produce only text, so the model must be one of a runtime.",
     example: (h) => ({
       body: { project_id: h.projectId, inputs: { model: `custom::${h.runtimeName}::painter`, prompt: "a cat" } },
     }),
   },
   "PUT /v2/:entity/:project/runtimes/:runtime_name": {
-    description: "Its models are then asked as `custom::<runtime>::<id>`. The list of ids is the whole list.",
+    description: "Requests then name its models `custom::<runtime>::<id>`. The list of ids replaces an earlier one.",
     example: (h) => ({
       params: { ...inPath(h), runtime_name: h.runtimeName },
       body: { base_url: "https://models.example.com/v1", runtime_ids: [{ id: "support-v12", max_tokens: 8192 }] },
@@ -113,7 +113,7 @@ export const evaluationOperations: Operations = {
   },
   "POST /scoring_rules": {
     description:
-      "Calls that end from now on are held against `filter` and `query`; of those that match, a share is scored, and each score is " +
+      "Calls that end from now on are compared with `filter` and `query`; a share of those that match is scored, and each score is " +
       "feedback `wandb.runnable.<name>` on its call. Imported calls are not new ones. Beside rules that are made here, each " +
       "`weave.Monitor` that is published is one.",
     example: (h) => ({
@@ -128,7 +128,8 @@ export const evaluationOperations: Operations = {
     }),
   },
   "POST /scoring_rules/query": {
-    description: "By name. Counters count since the rule was made; `today` begins anew at midnight UTC.",
+    description:
+      "Lists the rules by name. Counters count since the rule was made; `today` begins anew at midnight UTC.",
     example: (h) => ({ body: { project_id: h.projectId } }),
   },
   "GET /scoring_rules/:rule_id": {
@@ -138,7 +139,7 @@ export const evaluationOperations: Operations = {
   "PUT /scoring_rules/:rule_id": {
     description:
       "With `active` false it is paused: calls that come meanwhile are not scored later. A rule that was stopped goes on, with the " +
-      "key of who changes it. Of a rule that is a monitor only the budget is set here.",
+      "key of whoever changes it. For a rule that is a monitor, only the budget can be set here.",
     example: (h) => ({
       params: { rule_id: h.ruleId },
       body: { project_id: h.projectId, active: false, daily_budget: { judge_calls: 100, tokens: 50_000 } },
@@ -160,11 +161,11 @@ export const evaluationOperations: Operations = {
   },
   "POST /evaluations/status": {
     description:
-      "`running` with the rows that are done, `complete` with the summary and what failed, `failed` with the reason.",
+      "The status is `running` with the rows that are done, `complete` with the summary and what failed, or `failed` with the reason.",
     example: (h) => ({ body: { project_id: h.projectId, call_id: h.evaluateCallId } }),
   },
   "POST /evaluations/rescore": {
-    description: `The predictions are not made again. ${nothingOfCode}`,
+    description: `The stored predictions are scored; the model is not asked again. ${nothingOfCode}`,
     example: (h) => ({
       body: { project_id: h.projectId, source_evaluation_run_id: h.runId, scorer_refs: [h.scorerRef] },
     }),

@@ -8,12 +8,12 @@ export const inferenceOperations: Operations = {
     description:
       "Takes what OpenAI's clients and vLLM's take. A trained model is named `wandb-artifact:///entity/project/name`, with " +
       "`:step3` for one checkpoint. What it samples can be given back to a training job as it is. With the header " +
-      "`x-heddle-rollout-id` the server keeps it as a turn of that rollout, also of the routes below.",
+      "`x-heddle-rollout-id` the server keeps it as a turn of that rollout; the routes below do so too.",
     example: () => ({ body: { model, messages, max_completion_tokens: 8, temperature: 0 } }),
   },
   "POST /v1/completions": {
     description:
-      "The text goes to the model as it is. `echo: true` answers it too, with `logprobs` also the log-probabilities of its " +
+      "The text goes to the model as it is. `echo: true` returns it too, with `logprobs` also the log-probabilities of its " +
       "tokens; together with `max_tokens: 0` nothing is sampled.",
     example: () => ({ body: { model, prompt: "4+5=", max_tokens: 8 } }),
   },
@@ -32,24 +32,25 @@ export const inferenceOperations: Operations = {
   },
   "POST /v1/responses/input_tokens": {
     description:
-      "Of the whole prompt that `/v1/responses` would have: instructions, tools, input, what `previous_response_id` goes on " +
+      "Counts the whole prompt that `/v1/responses` would have: instructions, tools, input, what `previous_response_id` goes on " +
       "from, and what the chat template writes between them. Nothing is sampled or kept.",
     example: () => ({ body: { model, input: "4+5=", instructions: "Answer with the number." } }),
   },
   "POST /v1/responses/:response_id/cancel": {
-    description: "Its stream ends with `response.failed`, and nothing of it is kept. One that has ended is refused.",
+    description:
+      "The response's stream ends with `response.failed`, and nothing of it is kept. Refused when the response has ended.",
     example: ({ responseId }) => ({ params: { response_id: responseId } }),
   },
   "GET /v1/responses/:response_id": {
-    description: "As it was answered.",
+    description: "Returns the response as it was first answered.",
     example: ({ responseId }) => ({ params: { response_id: responseId } }),
   },
   "DELETE /v1/responses/:response_id": {
-    description: "Answers that went on from it stay whole: each has all that was before it.",
+    description: "Responses that went on from it stay whole: each has a copy of all that came before it.",
     example: ({ responseId }) => ({ params: { response_id: responseId } }),
   },
   "GET /v1/responses/:response_id/input_items": {
-    description: "All that was before the answer, with the answers that it went on from; without instructions.",
+    description: "Lists all that came before the answer, earlier answers of the dialogue too, but no instructions.",
     example: ({ responseId }) => ({ params: { response_id: responseId }, query: { order: "asc" } }),
   },
   "POST /v1/messages": {
@@ -60,12 +61,12 @@ export const inferenceOperations: Operations = {
     example: () => ({ body: { model, messages, max_tokens: 8, system: "Answer with the number." } }),
   },
   "POST /v1/messages/count_tokens": {
-    description: "Of the whole prompt: system, tools, messages and what the chat template writes between them.",
+    description: "Counts the whole prompt: system, tools, messages and what the chat template writes between them.",
     example: () => ({ body: { model, messages } }),
   },
-  "GET /v1/models": { description: "Those that the key may ask. Each name goes into `model` of a chat." },
+  "GET /v1/models": { description: "Lists the models that the key may ask. Each id goes into `model` of a chat." },
   "GET /v1/models/*": {
-    description: "The name with its slashes, as it stands in a chat.",
+    description: "The path ends with the model's id, slashes included, as `model` of a chat has it.",
     example: () => ({ params: { "*": model } }),
   },
   "POST /tokenize": {
@@ -73,23 +74,23 @@ export const inferenceOperations: Operations = {
     example: () => ({ body: { model, prompt: "4+5=" } }),
   },
   "POST /detokenize": {
-    description: "The other way round from `/tokenize`.",
+    description: "Reverses `/tokenize`.",
     example: () => ({ body: { model, tokens: [1, 2, 3] } }),
   },
   "POST /v1/tokenize": {
-    description: "As `/tokenize`, for clients whose base URL ends with `/v1`.",
+    description: "Does the same as `/tokenize`, for clients whose base URL ends with `/v1`.",
     example: () => ({ body: { model, messages } }),
   },
   "POST /v1/detokenize": {
-    description: "As `/detokenize`, for clients whose base URL ends with `/v1`.",
+    description: "Does the same as `/detokenize`, for clients whose base URL ends with `/v1`.",
     example: () => ({ body: { model, tokens: [1, 2, 3] } }),
   },
   "GET /v1/organization/usage/completions": {
     description:
-      "In buckets of time, as OpenAI's usage API answers. Requests that broke off count with the tokens that were sampled.",
+      "Answers in buckets of time, in the form of OpenAI's usage API. Requests that broke off count with the tokens that were sampled.",
     example: ({ projectId }) => ({
       query: { start_time: "1767225600", bucket_width: "1d", project_ids: projectId, group_by: "model" },
     }),
   },
-  "GET /health": { description: "As `/v1/health`, where vLLM and OpenAI's gateways have it." },
+  "GET /health": { description: "Does the same as `/v1/health`, at the path of vLLM and of OpenAI's gateways." },
 }

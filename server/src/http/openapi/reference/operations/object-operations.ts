@@ -26,15 +26,15 @@ function familyOperations({ plural, one, of }: Family): Operations {
   const path = `/v2/:entity/:project/${plural}`
   return {
     [`GET ${path}`]: {
-      description: "One version a line, every version of every name.",
+      description: "Returns one version per line, every version of every name.",
       example: (names) => ({ params: inPath(names), query: { limit: "20" } }),
     },
     [`GET ${path}/:object_id/versions/:digest`]: {
-      description: `What ${one} says of itself, and its content.`,
+      description: `Returns the description and the content of ${one}.`,
       example: (names) => ({ params: { ...inPath(names), ...of(names) } }),
     },
     [`DELETE ${path}/:object_id`]: {
-      description: "Without `digests`, every version. Refs to what was deleted are answered as deleted.",
+      description: "Without `digests`, deletes every version. Refs to what was deleted are answered as deleted.",
       example: (names) => {
         const { object_id, digest } = of(names)
         return { params: { ...inPath(names), object_id }, query: { digests: digest } }
@@ -56,7 +56,7 @@ export const objectOperations: Operations = {
     example: (h) => ({ body: { project_id: h.projectId, object_id: h.objectId, digest: "latest" } }),
   },
   "POST /objs/query": {
-    description: "By class, name, tag or alias. With `latest_only`, one version for each name.",
+    description: "Finds versions by class, name, tag or alias; with `latest_only`, one for each name.",
     example: ({ projectId: project_id }) => ({
       body: { project_id, filter: { latest_only: true, is_op: false }, metadata_only: true, limit: 20 },
     }),
@@ -91,11 +91,11 @@ export const objectOperations: Operations = {
     example: (h) => ({ params: { object_id: h.objectId }, body: { project_id: h.projectId, aliases: [h.alias] } }),
   },
   "GET /tags": {
-    description: "Of all objects, each once.",
+    description: "Lists the tags of all objects, each once.",
     example: ({ projectId: project_id }) => ({ query: { project_id } }),
   },
   "GET /aliases": {
-    description: "Of all objects, each once.",
+    description: "Lists the aliases of all objects, each once.",
     example: ({ projectId: project_id }) => ({ query: { project_id } }),
   },
   "POST /link_to_registry": {
@@ -142,7 +142,7 @@ export const objectOperations: Operations = {
     }),
   },
   "POST /dataset_sources/link": {
-    description: "Links are of the dataset's name, whatever its version.",
+    description: "A link belongs to the dataset's name, whatever its version.",
     example: (h) => ({
       body: {
         project_id: h.projectId,
@@ -158,15 +158,15 @@ export const objectOperations: Operations = {
     }),
   },
   "POST /dataset_sources/link_delete": {
-    description: "Rows and sources stay.",
+    description: "The rows and their sources stay.",
     example: (h) => ({ body: { project_id: h.projectId, link_ids: [h.linkId] } }),
   },
   "POST /dataset_sources/query": {
-    description: "The calls, spans and conversations behind each row.",
+    description: "Returns the calls, spans and conversations that each row came from.",
     example: (h) => ({ body: { project_id: h.projectId, dataset_object_id: h.datasetId } }),
   },
   "POST /dataset_sources/source_datasets_query": {
-    description: "The other way round: which datasets were made of these.",
+    description: "Returns which datasets have rows that came from the given sources.",
     example: (h) => ({
       body: {
         project_id: h.projectId,
@@ -181,7 +181,7 @@ export const objectOperations: Operations = {
     }),
   },
   "POST /table/update": {
-    description: "Tables never change: the answer names another one.",
+    description: "Tables never change: the answer names a new one.",
     example: (h) => ({
       body: {
         project_id: h.projectId,
@@ -195,19 +195,19 @@ export const objectOperations: Operations = {
     example: (h) => ({ body: { project_id: h.projectId, row_digests: [h.rowDigest] } }),
   },
   "POST /table/query": {
-    description: "In their order, or sorted by a field.",
+    description: "Returns the rows in their order, or sorted by a field.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.tableDigest, limit: 100 } }),
   },
   "POST /table/query_stream": {
-    description: "As `/table/query`, one row a line.",
+    description: "Returns what `/table/query` does, one row per line.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.tableDigest } }),
   },
   "POST /table/query_stats": {
-    description: "Of one table.",
+    description: "Counts the rows of one table.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.tableDigest } }),
   },
   "POST /table/query_stats_batch": {
-    description: "Of many tables at once.",
+    description: "Answers for many tables at once.",
     example: (h) => ({ body: { project_id: h.projectId, digests: [h.tableDigest] } }),
   },
   "POST /file/create": {
@@ -215,15 +215,15 @@ export const objectOperations: Operations = {
     example: ({ projectId: project_id }) => ({ form: { project_id, file: "bytes of the file" } }),
   },
   "POST /file/content": {
-    description: "The bytes as they were sent.",
+    description: "Returns the bytes as they were sent.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } }),
   },
   "POST /files/create": {
-    description: "As `/file/create`.",
+    description: "Does the same as `/file/create`.",
     example: ({ projectId: project_id }) => ({ form: { project_id, file: "bytes of the file" } }),
   },
   "POST /files/content": {
-    description: "As `/file/content`.",
+    description: "Does the same as `/file/content`.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } }),
   },
   "POST /files/query_stats": {
@@ -231,15 +231,15 @@ export const objectOperations: Operations = {
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /files/resolve_url": {
-    description: "For pages and players that cannot send a key.",
+    description: "For pages and players, which cannot send a key.",
     example: (h) => ({ body: { project_id: h.projectId, uris: [h.fileDigest] } }),
   },
   "GET /files/download/:token": {
-    description: "The address ends with its time, and when the key that made it is revoked.",
+    description: "The address is good until its time is over, or the key that made it is revoked.",
     example: () => ({ params: { token: "token-of-an-address-that-resolve_url-gave" } }),
   },
   "POST /refs/read_batch": {
-    description: "Each answered in its place; of many projects at once.",
+    description: "The answer has a value for each ref, in their order. The refs may be of several projects.",
     example: (h) => ({ body: { refs: [h.objectRef, h.datasetRef] } }),
   },
 }

@@ -15,28 +15,28 @@ export const platformOperations: Operations = {
   },
   "GET /v1/files": { description: "Your own.", example: () => ({ query: { limit: "20" } }) },
   "GET /v1/files/:file_id": {
-    description: "Name, size and when it came.",
+    description: "Returns the file's name, its size and when it came.",
     example: ({ uploadId: file_id }) => ({ params: { file_id } }),
   },
   "GET /v1/files/:file_id/content": {
-    description: "The bytes as they were sent.",
+    description: "Returns the bytes as they were sent.",
     example: ({ uploadId: file_id }) => ({ params: { file_id } }),
   },
   "DELETE /v1/files/:file_id": {
-    description: "Jobs have a copy of their own.",
+    description: "Jobs keep a copy of their own.",
     example: ({ uploadId: file_id }) => ({ params: { file_id } }),
   },
   "POST /project/stats": {
-    description: "Calls, objects, tables and files, each by itself.",
+    description: "Returns the bytes of calls, objects, tables and files, each by itself.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /project/ttl_settings/read": {
-    description: "Of each call, `expire_at` tells when it goes.",
+    description: "`expire_at` of each call says when it is deleted.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
   },
   "POST /project/ttl_settings/update": {
     description:
-      "A call goes so many days after its start, with its payloads, as if `/calls/delete` had named it: at the start of the server, and once a day. A change counts for all calls of the project; what went does not come back.",
+      "A call is deleted that many days after its start, with its payloads, as if `/calls/delete` had named it. The server looks for such calls when it starts, and once a day. A change applies to all calls of the project; what was deleted does not come back.",
     example: ({ projectId: project_id }) => ({ body: { project_id, retention_days: 90 } }),
   },
   "POST /project/ingest_sampling_settings/read": {
@@ -76,7 +76,7 @@ export const platformOperations: Operations = {
     }),
   },
   "GET /files/:entity/:project/:run/*": {
-    description: "Such as `wandb-metadata.json`, or a file of the run's own.",
+    description: "The file is one of wandb's, such as `wandb-metadata.json`, or one that the program saved.",
     example: ({ entity, project, wandbRunName: run, wandbFile }) => ({
       params: { entity, project, run, "*": wandbFile },
     }),
@@ -98,7 +98,7 @@ export const platformOperations: Operations = {
     example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" } }),
   },
   "GET /artifactsV2/:region/:entity/:birth/:digest": {
-    description: "What the `wandb` client asks when an address is valid no more; `birth` is the id of the version.",
+    description: "The `wandb` client asks this when an address is no longer valid; `birth` is the id of the version.",
     example: ({ entity, wandbArtifactId: birth, wandbDigest: digest }) => ({
       params: { region: "default", entity, birth, digest },
     }),
@@ -150,7 +150,7 @@ export const platformOperations: Operations = {
   },
   "GET /v1/organization/api_keys": {
     description:
-      "Your own and those of service accounts of teams that you administer; of an administrator of the server everybody's. Keys themselves are not shown.",
+      "Lists your own keys and those of service accounts of teams that you administer; for an administrator of the server, everybody's. The keys themselves are not shown.",
   },
   "DELETE /v1/organization/api_keys/:api_key_id": {
     description: "The next request with it is answered 401.",
@@ -168,12 +168,12 @@ export const platformOperations: Operations = {
   },
   "DELETE /v1/organization/users/:username": {
     description:
-      "For who left. What the user stored stays and names them, so the name is not free again; enabling the user later gives back no team and no key.",
+      "For somebody who left. What the user stored stays and names them, so the name is not free again; enabling the user later gives back no team and no key.",
     example: ({ username }) => ({ params: { username } }),
   },
   "GET /v1/organization/teams": { description: "Entities that users have by their own name are not in the list." },
   "GET /v1/organization/teams/:team/members": {
-    description: "Disabled users too.",
+    description: "Lists disabled users too.",
     example: ({ entity: team }) => ({ params: { team } }),
   },
   "POST /v1/organization/teams": {
@@ -186,7 +186,7 @@ export const platformOperations: Operations = {
     example: ({ entity: team, username }) => ({ params: { team }, body: { username, role: "viewer" } }),
   },
   "POST /v1/organization/teams/:team/members/:username": {
-    description: "It counts from the next request on. A role that the member has in one project stays.",
+    description: "It applies from the next request on. A role that the member has in one project stays.",
     example: ({ entity: team, username }) => ({ params: { team, username }, body: { role: "annotator" } }),
   },
   "POST /v1/organization/teams/:team/service_accounts": {
@@ -209,7 +209,7 @@ export const platformOperations: Operations = {
   },
   "POST /v1/organization/invitations/accept": {
     description:
-      "A token that was accepted, has ended or was never made is 401. Who is in the team already keeps the role there.",
+      "A token that was accepted, has ended or was never made is 401. Somebody who is in the team already keeps the role there.",
     example: () => ({ body: { token: "the-token-of-the-invitation" } }),
   },
   "POST /v1/sign-up": {
@@ -218,11 +218,12 @@ export const platformOperations: Operations = {
     example: () => ({ body: { token: "the-token-of-the-invitation", username: "grace" } }),
   },
   "GET /v1/projects/:entity/:project/roles": {
-    description: "Every member of the team, with the role that counts in the project.",
+    description: "Lists every member of the team, with the role that applies in the project.",
     example: ({ entity, project }) => ({ params: { entity, project } }),
   },
   "PUT /v1/projects/:entity/:project/roles/:username": {
-    description: "It may be more or less than the role in the team. Who is no member gets no role.",
+    description:
+      "It may be more or less than the role in the team. Somebody who is no member of the team gets no role.",
     example: ({ entity, project, username }) => ({ params: { entity, project, username }, body: { role: "viewer" } }),
   },
   "DELETE /v1/projects/:entity/:project/roles/:username": {
@@ -252,7 +253,7 @@ export const platformOperations: Operations = {
     example: ({ entity: team }) => ({ params: { team } }),
   },
   "POST /v1/organization/teams/:team/quotas": {
-    description: "What is left out stays as it is.",
+    description: "Fields that are left out stay as they are.",
     example: ({ entity: team }) => ({ params: { team }, body: { models: 50 } }),
   },
   "POST /v1/session": {

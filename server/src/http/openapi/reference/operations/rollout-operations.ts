@@ -11,7 +11,7 @@ export const rolloutOperations: Operations = {
   },
   "GET /v1/rollouts/:rollout_id": {
     description:
-      "What was asked under this id, of which models, what it earned and from whom. `issues` say what cannot be trained: " +
+      "Returns what was asked under this id, of which models, what it earned and from whom. `issues` say what cannot be trained: " +
       "no reward, tokens that are gone, turns that broke off, several models or steps.",
     example: ({ rolloutId: rollout_id }) => ({ params: { rollout_id } }),
   },
@@ -22,7 +22,7 @@ export const rolloutOperations: Operations = {
   },
   "GET /v1/rollouts/:rollout_id/trajectory": {
     description:
-      "Goes as it is into `trajectory_groups` of a training job. Turns that broke off are left out. A rollout without a " +
+      "The answer goes as it is into `trajectory_groups` of a training job. Turns that broke off are left out. A rollout without a " +
       "reward, or whose tokens are gone, is refused with 409.",
     example: ({ rolloutId: rollout_id }) => ({ params: { rollout_id } }),
   },

@@ -17,10 +17,11 @@ const trajectory_groups = [{ trajectories: [rollout("9", 1), rollout("8", 0)] }]
 export const trainingOperations: Operations = {
   "GET /v1/preview/base-models": {
     description:
-      "What ships with the server. Other bases are model-hub paths and local folders, given when a model is made.",
+      "Lists what ships with the server. Other bases are model-hub paths and local folders, given when a model is made.",
   },
   "GET /v1/preview/models": {
-    description: "Of all your projects, or of one. Each with its newest checkpoint and how many jobs are open.",
+    description:
+      "Lists the models of all your projects, or of one. Each comes with its newest checkpoint and how many jobs are open.",
     example: ({ entity, project }) => ({ query: { entity, project } }),
   },
   "POST /v1/preview/models": {
@@ -30,19 +31,21 @@ export const trainingOperations: Operations = {
     }),
   },
   "DELETE /v1/preview/models/:model_id": {
-    description: "Nothing of it comes back: checkpoints and logged trajectories go with it.",
+    description: "Nothing of it can be brought back: checkpoints and logged trajectories go with it.",
     example: ({ modelId: model_id }) => ({ params: { model_id } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints": {
-    description: "Each with its metrics, such as `train/reward`: together they are the curve of the training.",
+    description:
+      "Each checkpoint comes with its metrics, such as `train/reward`: together they are the curve of the training.",
     example: ({ modelId: model_id }) => ({ params: { model_id }, query: { order: "desc" } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step": {
-    description: "With its metrics and the job that made it. `latest` is the newest step that is left.",
+    description:
+      "Returns the checkpoint with its metrics and the job that made it. `latest` is the newest step that is left.",
     example: ({ modelId: model_id }) => ({ params: { model_id, step: "1" } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step/files": {
-    description: "Their sizes and SHA-256. Step 0 has none: it answers as the base model does.",
+    description: "Returns the files' sizes and SHA-256. Step 0 has no files: it answers as the base model does.",
     example: ({ modelId: model_id }) => ({ params: { model_id, step: "1" } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step/files/:filename": {
@@ -51,7 +54,7 @@ export const trainingOperations: Operations = {
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step/download": {
     description:
-      "A folder that peft, transformers and vLLM load, or one file for llama.cpp. `latest` is the newest step that is left.",
+      "Returns a folder that peft, transformers and vLLM load, or one file for llama.cpp. `latest` is the newest step that is left.",
     example: ({ modelId: model_id }) => ({ params: { model_id, step: "latest" } }),
   },
   "GET /v1/preview/model-metrics": {
@@ -90,7 +93,7 @@ export const trainingOperations: Operations = {
   },
   "POST /v1/preview/training-jobs/from-source/dry-run": {
     description:
-      "Reads all that the source names, as the job would: how many rows and groups there would be, how many tokens, what is left out and why, with examples, and how long it may take. What the fields mean says the guide on training from labels.",
+      "Reads all that the source names, as the job would: how many rows and groups there would be, how many tokens, what is left out and why, with examples, and how long it may take. The guide on training from labels says what the fields mean.",
     example: ({ modelId: model_id, projectId: project_id }) => ({
       body: {
         model_id,
@@ -105,7 +108,7 @@ export const trainingOperations: Operations = {
   },
   "POST /v1/preview/training-jobs/from-source": {
     description:
-      "The rows are read once and stored with the job: labels that change later do not change it. What the dry run says is left out is left out here, too; 422 where nothing is left, or where no group has two different rewards.",
+      "The rows are read once and stored with the job: labels that change later do not change it. What the dry run leaves out is left out here too; 422 where nothing is left, or where no group has two different rewards.",
     example: ({ modelId: model_id, projectId: project_id, callId }) => ({
       body: {
         model_id,
@@ -117,7 +120,7 @@ export const trainingOperations: Operations = {
   },
   "GET /v1/preview/training-jobs/:training_job_id/rows": {
     description:
-      "Of each line of the job's data the call, the feedback and the dataset's row that it was made of, in order. 404 for a job whose client sent the data.",
+      "Returns, for each line of the job's data in order, the call, the feedback and the dataset's row that it was made of. 404 for a job whose client sent the data.",
     example: ({ sourceJobId: training_job_id }) => ({ params: { training_job_id }, query: { limit: "50" } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step/rows": {
@@ -130,11 +133,11 @@ export const trainingOperations: Operations = {
     example: ({ projectId: project_id, callId }) => ({ body: { project_id, call_ids: [callId] } }),
   },
   "GET /v1/preview/training-jobs": {
-    description: "Of all your projects, or of a project, a model or a status.",
+    description: "Lists the jobs of all your projects, or those of a project, a model or a status.",
     example: ({ entity, project, modelId: model_id }) => ({ query: { entity, project, model_id, status: "queued" } }),
   },
   "GET /v1/preview/training-jobs/:training_job_id": {
-    description: "Its status, and why it failed.",
+    description: "Returns the job's status, and why it failed.",
     example: ({ jobId: training_job_id }) => ({ params: { training_job_id } }),
   },
   "POST /v1/preview/training-jobs/:training_job_id/cancel": {
@@ -159,12 +162,12 @@ export const trainingOperations: Operations = {
   },
   "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups": {
     description:
-      "In the order of the request, as soon as the job has read its data. What was not trained says why. Kept for the days of the limit `training_record_days` after the job has ended; then, and for jobs that read none, `state` is `none`.",
+      "Groups come in the order of the request, as soon as the job has read its data. A trajectory that was not trained says why. The record is kept for the days of the limit `training_record_days` after the job has ended; after that, and for jobs that read none, `state` is `none`.",
     example: ({ jobId: training_job_id }) => ({ params: { training_job_id }, query: { limit: "50" } }),
   },
   "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/trajectories/:index": {
     description:
-      "Messages and completions in their order; of each token of a completion its log-probability when it was sampled, and when the gradient step that trained it began. Calls that a client captured come as the text that each prompt adds.",
+      "Returns messages and completions in their order, and for each token of a completion its log-probability when it was sampled and when the gradient step that trained it began. Calls that a client captured come as the text that each prompt adds.",
     example: ({ jobId: training_job_id }) => ({ params: { training_job_id, group: "0", index: "1" } }),
   },
   "GET /v1/preview/training-jobs/:training_job_id/trajectory-groups/:group/same-question": {
