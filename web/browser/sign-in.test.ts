@@ -8,7 +8,6 @@ import type { AddressInfo } from "node:net"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { createInterface } from "node:readline"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchServer } from "../../server/test/support/server-process.ts"
@@ -98,13 +97,15 @@ describe("by a link", () => {
 
   test("the first start prints one, and it opens the first run of a project", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "heddle-first-link-"))
-    const { child, url: ready } = launchServer(folder, {
+    const {
+      child,
+      url: ready,
+      lines,
+    } = launchServer(folder, {
       HEDDLE_ENGINE: "none",
       HEDDLE_LOG: "fatal",
       HEDDLE_ADMIN_KEY: "",
     })
-    const lines: string[] = []
-    createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
     const address = await ready
     await expect.poll(() => lines.join("\n")).toContain("It works once, until")
     const link = /sign your browser in: (\S+)/.exec(lines.join("\n"))?.[1] ?? ""

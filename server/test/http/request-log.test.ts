@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { launchServer } from "../support/server-process.ts"
@@ -20,9 +19,7 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
 /** Starts a server and sends it requests; returns its whole log, and the request ids of the answers. */
 async function logOf(env: NodeJS.ProcessEnv): Promise<{ text: string; requests: Line[]; ids: (string | null)[] }> {
-  const { child, url } = launchServer(dataDir, { HEDDLE_ENGINE: "none", ...env })
-  const lines: string[] = []
-  createInterface({ input: child.stdout ?? expect.unreachable() }).on("line", (line) => lines.push(line))
+  const { child, url, lines } = launchServer(dataDir, { HEDDLE_ENGINE: "none", ...env })
   const ended = once(child, "close")
   try {
     const base = await url

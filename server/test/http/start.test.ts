@@ -5,7 +5,6 @@ import { request } from "node:http"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
@@ -20,10 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
-test("the ready message comes without the HTTP library's own, the server's log lines stay", async () => {
-  const { child, url } = launchServer(dataDir, { HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "info" })
-  const lines: string[] = []
-  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+test("standard output has the ready message and the server's log lines, not the HTTP library's own message", async () => {
+  const { child, url, lines } = launchServer(dataDir, { HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "info" })
   const address = await url
   await expect.poll(() => lines.filter((line) => line.startsWith("{"))).not.toEqual([])
   child.kill("SIGTERM")
@@ -38,9 +35,7 @@ test("each engine on another machine has a line that says whether it is attached
   const tokenFile = path.join(dataDir, "token")
   await writeFile(tokenFile, "token_of_the_tests_0123456789_0123456789")
   const engines = { HEDDLE_ENGINE_URLS: "tcp://127.0.0.1:1,tcp://127.0.0.1:2", HEDDLE_ENGINE_TOKEN_FILE: tokenFile }
-  const { child, url } = launchServer(dataDir, { ...engines, HEDDLE_LOG: "silent" })
-  const lines: string[] = []
-  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  const { child, url, lines } = launchServer(dataDir, { ...engines, HEDDLE_LOG: "silent" })
   await url
   child.kill("SIGTERM")
   await once(child, "exit")
@@ -60,9 +55,7 @@ test("a first start that fails on a port in use leaves the key to the next start
     `cannot listen on 127.0.0.1 port ${port}: the port is in use. Stop what listens there`,
   )
   taken.close()
-  const { child, url } = launchServer(folder, env)
-  const lines: string[] = []
-  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  const { child, url, lines } = launchServer(folder, env)
   await url
   await expect.poll(() => lines.join("\n")).toMatch(/Your API key, shown only this once: [A-Za-z0-9]{48}\n/)
   child.kill("SIGTERM")
@@ -120,9 +113,7 @@ test("an address that this machine does not have is named in the error, and the 
 
 test("a PostgreSQL server that is away is one sentence, not a log line with a stack before it", async () => {
   const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "info", HEDDLE_POSTGRES_URL: "postgresql://me:secret@127.0.0.1:9/d" }
-  const { child, url } = launchServer(dataDir, env)
-  const lines: string[] = []
-  createInterface({ input: child.stdout! }).on("line", (line) => lines.push(line))
+  const { child, url, lines } = launchServer(dataDir, env)
   await expect(url).rejects.toThrow(
     new Error(
       "Heddle cannot start: PostgreSQL at 127.0.0.1:9/d (HEDDLE_POSTGRES_URL) cannot be used: " +
@@ -141,7 +132,7 @@ test("an entity that no path could name is refused", async () => {
   )
 })
 
-test("an entity that is an address of the server is refused, unless it exists by now", async () => {
+test("an entity that is an address of the server is refused, unless it exists already", async () => {
   const env = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" }
   await expect(launchServer(dataDir, { ...env, HEDDLE_ENTITY: "graphql" }).url).rejects.toThrow(
     'HEDDLE_ENTITY "graphql" cannot be used: "graphql" is the address of a part of the server; choose another name',

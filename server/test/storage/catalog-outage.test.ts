@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import pg from "pg"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createInterface } from "node:readline"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { SupervisedEngine } from "../../src/engines/engine-process.ts"
@@ -254,13 +253,11 @@ describe.skipIf(postgres === undefined)("a catalog that goes away", () => {
   test("the log says it once, and the process goes on", async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-outage-"))
     const own = await TcpProxy.open(await createDatabase(postgres as string))
-    const { child, url } = launchServer(dataDir, {
+    const { child, url, lines } = launchServer(dataDir, {
       HEDDLE_POSTGRES_URL: own.url,
       HEDDLE_ENGINE: "none",
       HEDDLE_LOG: "info",
     })
-    const lines: string[] = []
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => lines.push(line))
     try {
       const address = await url
       const headers = { authorization: `Bearer ${adminKey}` }

@@ -34,26 +34,31 @@ export async function newStores(dataDir: string): Promise<NodeJS.ProcessEnv> {
   }
 }
 
-/** Starts a server; `url` rejects with its standard error when it ends before it is ready. */
+/**
+ * Starts a server. `url` rejects with the server's standard error if it ends before it is ready. `lines`: its standard
+ * output so far.
+ */
 export function launchServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,
   port = 0,
-): { child: ChildProcess; url: Promise<string> } {
+): { child: ChildProcess; url: Promise<string>; lines: readonly string[] } {
   const child = spawn(process.execPath, [...shortLived, main, "--port", `${port}`, "--data-dir", dataDir], {
     env: { ...process.env, HEDDLE_ADMIN_KEY: adminKey, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
+  const lines: string[] = []
   const errors: string[] = []
   createInterface({ input: child.stderr }).on("line", (line) => errors.push(line))
   const url = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
+      lines.push(line)
       const found = /ready at (\S+)/.exec(line)?.[1]
       if (found !== undefined) resolve(found)
     })
     child.once("exit", () => reject(new Error(errors.join("\n"))))
   })
-  return { child, url }
+  return { child, url, lines }
 }
 
 export async function startServer(dataDir: string, env: NodeJS.ProcessEnv): Promise<RunningServer> {
