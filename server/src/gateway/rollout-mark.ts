@@ -1,6 +1,7 @@
 /** Which rollout a request belongs to, as its headers and its body say. */
 import type { IncomingHttpHeaders } from "node:http"
 import { HeddleError } from "../errors.ts"
+import { isMap } from "../json/parsed-json.ts"
 
 export interface RolloutMark {
   rolloutId: string
@@ -88,5 +89,5 @@ function headerOf(headers: IncomingHttpHeaders, header: string): string | null {
 }
 
 function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+  return isMap(value) ? value : {}
 }

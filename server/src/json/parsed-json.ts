@@ -1,7 +1,8 @@
 /** Values of JSON whose form is not known yet. */
 
+/** Whether a value of `JSON.parse` or `parseExact` is an object; a number that `parseExact` keeps as it came is not one. */
 export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 }
 
 /** The value, or null for a text that is no JSON. */

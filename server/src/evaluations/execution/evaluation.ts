@@ -1,7 +1,6 @@
 /** Evaluations that the server can run: their dataset is published, their scorers are LLM judges. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
 import { tableDigests } from "../../storage/traces/table-digests.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { tryParseRef } from "../../objects/refs/refs.ts"
@@ -104,8 +103,4 @@ function tableOf({ value, project, name }: PublishedObject): string {
 /** As the SDK names the row that a prediction was made for. */
 export function rowRef({ ref }: DatasetRows, digest: string): string {
   return `${ref}/attr/rows/id/${digest}`
-}
-
-export function isDatasetRow(value: unknown): value is Record<string, unknown> {
-  return isMap(value) && !JSON.isRawJSON(value)
 }

@@ -57,7 +57,7 @@ async function publishedVersion(
   const { objectId, version } = versionName
   const record = await liveVersion(database, project.id, versionName, true)
   const value = parseExact(record.val ?? "null")
-  if (!isMap(value) || JSON.isRawJSON(value)) {
+  if (!isMap(value)) {
     throw new HeddleError("value_error", `the object "${objectId}:${version}" has no fields, so it cannot be run`)
   }
   return {

@@ -31,7 +31,7 @@ function lookUp(inner: string, variables: TemplateVariables): unknown {
 
 function member(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value[Number(key)] as unknown
-  return isMap(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** Texts as they are, single values as Python prints them, objects and lists as JSON. */

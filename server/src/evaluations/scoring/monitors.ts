@@ -115,7 +115,7 @@ function texts(value: unknown): string[] {
 /** A query as the API spells it: the SDK publishes operators by the names of their fields, such as `get_field_`. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
-  if (!isMap(value) || JSON.isRawJSON(value)) return value
+  if (!isMap(value)) return value
   const members = Object.entries(value).filter(([name]) => !name.startsWith("_"))
   return Object.fromEntries(
     members.map(([field, inner]) => {

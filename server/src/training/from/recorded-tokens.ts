@@ -1,10 +1,11 @@
 /** The exact tokens of a recorded answer: those that it holds, or where the ledger has them. */
+import { isMap } from "../../json/parsed-json.ts"
 import { chatTokens } from "../trajectories/captured/choice-tokens.ts"
 import { ExchangeFault } from "../trajectories/captured/exchange-fault.ts"
 import { messageTokens, responsesTokens } from "../trajectories/captured/response-tokens.ts"
 import type { Tokens } from "../trajectories/captured/token-evidence.ts"
 import type { Recorded } from "./shapes/chat.ts"
-import { isObject, type Loose } from "./shapes/loose.ts"
+import type { Loose } from "./shapes/loose.ts"
 
 interface OwnTokens {
   prompt: number
@@ -26,11 +27,9 @@ export interface RecordedTokens {
 }
 
 export function recordedTokens({ inputs, output, attributes }: Recorded, choice: Loose | null): RecordedTokens {
-  const answer = isObject(output) ? output : {}
+  const answer = isMap(output) ? output : {}
   const name =
-    answer["model"] ??
-    (isObject(inputs) ? inputs["model"] : null) ??
-    (isObject(attributes) ? attributes["model"] : null)
+    answer["model"] ?? (isMap(inputs) ? inputs["model"] : null) ?? (isMap(attributes) ? attributes["model"] : null)
   return {
     finishReason: typeof choice?.["finish_reason"] === "string" ? choice["finish_reason"] : "stop",
     model: typeof name === "string" ? name : null,
@@ -42,7 +41,7 @@ export function recordedTokens({ inputs, output, attributes }: Recorded, choice:
 function ledgerKeyOf(answer: Loose, choice: Loose | null, attributes: unknown): string | null {
   const given = choice?.["heddle_ledger_key"] ?? answer["heddle_ledger_key"]
   if (typeof given === "string") return given
-  const id = answer["id"] ?? (isObject(attributes) ? attributes["response_id"] : null)
+  const id = answer["id"] ?? (isMap(attributes) ? attributes["response_id"] : null)
   const index = choice?.["index"] ?? 0
   return typeof id === "string" && id !== "" && typeof index === "number" ? `${id}:${index}` : null
 }

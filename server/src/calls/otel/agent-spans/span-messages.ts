@@ -3,6 +3,7 @@
  * a message is its text, or the JSON of its parts as OpenTelemetry has them.
  */
 import { parseExact } from "../../../json/exact-json.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import type { SpanMessage } from "../../../storage/traces/agents/span-table.ts"
 
 type Members = Readonly<Record<string, unknown>>
@@ -15,11 +16,11 @@ export function messagesIn(json: string, role: string): SpanMessage[] {
 function messagesOf(value: unknown, role: string): SpanMessage[] {
   if (typeof value === "string") return value === "" ? [] : [{ role, content: value, finish_reason: "" }]
   if (Array.isArray(value)) return value.flatMap((item: unknown) => messagesOf(item, role))
-  if (!isMembers(value)) return []
+  if (!isMap(value)) return []
   const around = value["messages"] ?? value["choices"]
   if (Array.isArray(around)) return messagesOf(around, role)
   const inner = value["message"]
-  if (isMembers(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
+  if (isMap(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
   const isMessage = ["role", "content", "parts", "contents", "tool_calls"].some((name) => value[name] !== undefined)
   return isMessage ? [messageOf(value, role)] : [{ role, content: JSON.stringify(value), finish_reason: "" }]
 }
@@ -50,14 +51,14 @@ function partsOf(content: unknown): unknown[] {
 
 /** OpenInference: `{message_content: {type, text}}`. */
 function openInferencePart(part: unknown): unknown {
-  return isMembers(part) && isMembers(part["message_content"]) ? part["message_content"] : part
+  return isMap(part) && isMap(part["message_content"]) ? part["message_content"] : part
 }
 
 /** OpenAI `{id, function: {name, arguments}}`, OpenInference `{tool_call: …}`, OpenLLMetry `{id, name, arguments}`. */
 function toolCallPart(call: unknown): Members[] {
-  if (!isMembers(call)) return []
-  if (isMembers(call["tool_call"])) return toolCallPart(call["tool_call"])
-  const called = isMembers(call["function"]) ? call["function"] : call
+  if (!isMap(call)) return []
+  if (isMap(call["tool_call"])) return toolCallPart(call["tool_call"])
+  const called = isMap(call["function"]) ? call["function"] : call
   const { name, arguments: given } = called
   return [{ type: "tool_call", id: call["id"] ?? "", name: name ?? "", arguments: given ?? "" }]
 }
@@ -66,7 +67,7 @@ function toolCallPart(call: unknown): Members[] {
 export function reasoningIn(messages: readonly SpanMessage[]): string {
   const parts = messages.flatMap(({ content }) => (content.startsWith("[") ? listIn(content) : []))
   const thoughts = parts.flatMap((part) => {
-    if (!isMembers(part) || (part["type"] !== "reasoning" && part["type"] !== "thinking")) return []
+    if (!isMap(part) || (part["type"] !== "reasoning" && part["type"] !== "thinking")) return []
     const thought = part["content"] ?? part["text"] ?? part["thinking"]
     return typeof thought === "string" && thought !== "" ? [thought] : []
   })
@@ -78,7 +79,7 @@ export function instructionsIn(json: string): string[] {
   const value: unknown = parseExact(json)
   const list = Array.isArray(value) ? (value as unknown[]) : [value]
   return list.flatMap((part) => {
-    const text = isMembers(part) ? (part["content"] ?? part["text"]) : part
+    const text = isMap(part) ? (part["content"] ?? part["text"]) : part
     return typeof text === "string" && text !== "" ? [text] : []
   })
 }
@@ -95,8 +96,4 @@ function listIn(json: string): unknown[] {
 function textMember(message: Members, name: string): string {
   const value = message[name]
   return typeof value === "string" ? value : ""
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 }

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
+import { isMap } from "../../../json/parsed-json.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
 import { rowPieces } from "../../../storage/traces/table-rows.ts"
 import type { EvaluateModelBody } from "../../../wire/evaluations/execution.ts"
@@ -12,7 +13,7 @@ import type { RunMarkers } from "../../runs/run-names.ts"
 import { ensureProject } from "../../../access/project-access.ts"
 import { failureText } from "../../../gateway/providers/model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
-import { type Evaluation, isDatasetRow, readEvaluation, rowRef } from "../evaluation.ts"
+import { type Evaluation, readEvaluation, rowRef } from "../evaluation.ts"
 import { endedCall, outputOf } from "./scored-call.ts"
 import { naming, predict, readStructuredModel, type StructuredModel } from "../structured-model.ts"
 import { attributesOf, ensureRun, failRun, openTrials, scoreTrial, startStoredRun, trialOp } from "./evaluation-run.ts"
@@ -153,7 +154,7 @@ async function predictRow(
   if (before !== null) return outputOf(before)
   const startedAt = new Date()
   const values = parseExact(row)
-  const variables = isDatasetRow(values) ? values : {}
+  const variables = isMap(values) ? values : {}
   const predictionInput = { requestId: id, messages: userInput(variables["user_input"]), variables }
   const result = await retryTransient(context, () =>
     predict(dependencies, principal, project, model, predictionInput, signal),

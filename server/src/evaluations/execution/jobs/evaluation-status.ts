@@ -32,7 +32,7 @@ export async function evaluationStatusOf(
     const failures = failuresOf(call)
     return {
       code: "complete",
-      output: isMap(output) && !JSON.isRawJSON(output) ? output : {},
+      output: isMap(output) ? output : {},
       ...(failures === null ? {} : { failures }),
     }
   }

@@ -1,12 +1,10 @@
-/** Types of parsed payloads, about which nothing is known. */
+/** Reads values out of parsed payloads, of whose form nothing is known. */
+
+import { isMap } from "../../../json/parsed-json.ts"
 
 export type Loose = Record<string, unknown>
 
-export function isObject(value: unknown): value is Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-}
-
-export const objectsOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isObject) : [])
+export const objectsOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isMap) : [])
 
 /** A text that is itself a JSON object or list, as span attributes often are, and else the value. */
 export function unpacked(value: unknown): unknown {
@@ -23,7 +21,7 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, step) => {
     const inside = unpacked(value)
     if (Array.isArray(inside)) return /^\d{1,9}$/.test(step) ? inside[Number(step)] : undefined
-    return isObject(inside) && Object.hasOwn(inside, step) ? inside[step] : undefined
+    return isMap(inside) && Object.hasOwn(inside, step) ? inside[step] : undefined
   }, root)
 }
 
