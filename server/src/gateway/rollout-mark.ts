@@ -1,7 +1,7 @@
 /** Which rollout a request belongs to, as its headers and its body say. */
 import type { IncomingHttpHeaders } from "node:http"
 import { HeddleError } from "../errors.ts"
-import { isMap } from "../json/parsed-json.ts"
+import { isJsonObject } from "../json/parsed-json.ts"
 
 export interface RolloutMark {
   rolloutId: string
@@ -89,5 +89,5 @@ function headerOf(headers: IncomingHttpHeaders, header: string): string | null {
 }
 
 function objectOf(value: unknown): Record<string, unknown> {
-  return isMap(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }

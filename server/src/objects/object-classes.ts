@@ -1,7 +1,7 @@
 /** Kind and class of a published value: evaluation-store-objects 3.1. */
 import { codePoints } from "../json/code-points.ts"
 import { HeddleError } from "../errors.ts"
-import { isMap } from "../json/parsed-json.ts"
+import { isJsonObject } from "../json/parsed-json.ts"
 
 export interface ObjectClasses {
   /** The first class below `Object` or `BaseObject`. */
@@ -14,7 +14,7 @@ const rootClasses = new Set<unknown>(["Object", "BaseObject"])
 
 /** null: the value is of no class of the SDK. */
 export function classesOf(val: unknown): ObjectClasses | null {
-  if (!isMap(val)) return null
+  if (!isJsonObject(val)) return null
   const { _bases: bases, _class_name: leaf } = val
   if (!Array.isArray(bases) || typeof leaf !== "string") return null
   if (bases.at(-1) !== "BaseModel" || !rootClasses.has(bases.at(-2))) return null
@@ -23,8 +23,8 @@ export function classesOf(val: unknown): ObjectClasses | null {
 }
 
 export function kindOf(val: unknown): "op" | "object" {
-  const type = isMap(val) ? val["weave_type"] : undefined
-  return isMap(type) && type["type"] === "Op" ? "op" : "object"
+  const type = isJsonObject(val) ? val["weave_type"] : undefined
+  return isJsonObject(type) && type["type"] === "Op" ? "op" : "object"
 }
 
 const objectName = /^[\p{L}\p{N}_.-]*$/u
@@ -50,8 +50,8 @@ export function checkObjectId(objectId: string): void {
 
 /** The SDKs write an object's files under these names when they read it. @throws {HeddleError} `value_error`. */
 export function checkFileNames(val: unknown): void {
-  const files = isMap(val) ? val["files"] : undefined
-  if (!isMap(files)) return
+  const files = isJsonObject(val) ? val["files"] : undefined
+  if (!isJsonObject(files)) return
   for (const name of Object.keys(files)) {
     const parts = name.split(/[\\/]/)
     if (parts[0] !== "" && !/^[A-Za-z]:$/.test(parts[0] ?? "") && !parts.includes("..")) continue

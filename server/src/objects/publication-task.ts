@@ -4,7 +4,7 @@ import { HeddleError, invalid } from "../errors.ts"
 import { contentDigest } from "../json/digests.ts"
 import type { JsonCursor } from "../json/json-cursor.ts"
 import { withoutNotFinite } from "../json/json-parts.ts"
-import { isMap } from "../json/parsed-json.ts"
+import { isJsonObject } from "../json/parsed-json.ts"
 import type { ObjectKind } from "../storage/catalog/objects/objects-schema.ts"
 import { threadTask } from "../threads/thread-task.ts"
 import { objectCreateBody } from "../wire/objects/object.ts"
@@ -56,7 +56,7 @@ export const publicationTask = threadTask<PublicationInput, Publication, Payload
     const val = withoutNotFinite(names.external(processed.text))
     checkRowSize(`object "${obj.object_id}"`, val)
     const { value, classes } = processed
-    const name = classes !== null && isMap(value) && typeof value["name"] === "string" ? value["name"] : null
+    const name = classes !== null && isJsonObject(value) && typeof value["name"] === "string" ? value["name"] : null
     return { projectId, objectId: obj.object_id, digest, val, kind: kindOf(value), classes, name }
   },
 })
@@ -79,7 +79,7 @@ function* processValue(text: string, builtinClass: string | null): Generator<Pay
   checkFileNames(value)
   const classes = classesOf(value)
   if (builtinClass === null) return { text, value, classes }
-  if (!isMap(value)) {
+  if (!isJsonObject(value)) {
     throw new HeddleError(
       "value_error",
       `builtin_object_class "${builtinClass}" is for objects with fields; val is none`,

@@ -8,7 +8,7 @@ import { copyFile, link, mkdir, open, readFile, rename, rm, stat } from "node:fs
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../errors.ts"
-import { isMap } from "../json/parsed-json.ts"
+import { isJsonObject } from "../json/parsed-json.ts"
 import type { BlobStore } from "./blobs/blob-store.ts"
 import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
 import { findFileAt, type StoredFile } from "./catalog/artifacts/artifact-entries.ts"
@@ -275,10 +275,10 @@ function tensorEnds(header: string): number[] {
   } catch {
     throw cutOff()
   }
-  if (!isMap(tensors)) throw cutOff()
+  if (!isJsonObject(tensors)) throw cutOff()
   return Object.entries(tensors).flatMap(([name, tensor]) => {
     if (name === "__metadata__") return []
-    const offsets: unknown = isMap(tensor) ? tensor["data_offsets"] : null
+    const offsets: unknown = isJsonObject(tensor) ? tensor["data_offsets"] : null
     const end: unknown = Array.isArray(offsets) ? offsets[1] : null
     return typeof end === "number" ? [end] : [Infinity]
   })

@@ -1,4 +1,4 @@
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 /** The answer that the chunks of a stream add up to, for the recorded call. */
 
 interface ToolCall {
@@ -21,11 +21,11 @@ export class ChunkCollector {
   readonly #choices = new Map<number, Choice>()
 
   add(chunk: unknown): void {
-    if (!isMap(chunk)) return
+    if (!isJsonObject(chunk)) return
     for (const name of ["id", "created", "system_fingerprint"]) this.#head[name] ??= chunk[name]
-    if (isMap(chunk["usage"])) this.#usage = chunk["usage"]
+    if (isJsonObject(chunk["usage"])) this.#usage = chunk["usage"]
     for (const choice of Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : []) {
-      if (isMap(choice)) this.#addChoice(choice)
+      if (isJsonObject(choice)) this.#addChoice(choice)
     }
   }
 
@@ -52,12 +52,12 @@ export class ChunkCollector {
     this.#choices.set(index, choice)
     choice.finishReason = part["finish_reason"] ?? choice.finishReason
     if (part["heddle_ledger_key"] !== undefined) choice.rest["heddle_ledger_key"] = part["heddle_ledger_key"]
-    const delta = isMap(part["delta"]) ? part["delta"] : {}
+    const delta = isJsonObject(part["delta"]) ? part["delta"] : {}
     if (typeof delta["content"] === "string") choice.content += delta["content"]
     const reasoning = delta["reasoning_content"] ?? delta["reasoning"]
     if (typeof reasoning === "string") choice.reasoning += reasoning
     for (const call of Array.isArray(delta["tool_calls"]) ? (delta["tool_calls"] as unknown[]) : []) {
-      if (isMap(call)) addToolCall(choice.toolCalls, call)
+      if (isJsonObject(call)) addToolCall(choice.toolCalls, call)
     }
   }
 }
@@ -71,7 +71,7 @@ function addToolCall(calls: ToolCall[], part: Record<string, unknown>): void {
     function: { name: "", arguments: "" },
   })
   if (typeof part["id"] === "string") call.id = part["id"]
-  const named = isMap(part["function"]) ? part["function"] : {}
+  const named = isJsonObject(part["function"]) ? part["function"] : {}
   if (typeof named["name"] === "string") call.function.name = named["name"]
   if (typeof named["arguments"] === "string") call.function.arguments += named["arguments"]
 }

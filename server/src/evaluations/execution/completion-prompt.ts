@@ -1,7 +1,7 @@
 /** The messages of a completion: those of a published prompt, then its own, with their variables filled in. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { refPrefix } from "../../objects/refs/refs.ts"
@@ -25,7 +25,7 @@ export async function completionMessages(
   if (Object.keys(variables).length === 0) return [...all]
   // An answer that is replayed may be JSON, whose braces are no places for variables.
   return all.map((message) =>
-    isMap(message) && message["role"] === "assistant" ? message : fillMessage(message, variables),
+    isJsonObject(message) && message["role"] === "assistant" ? message : fillMessage(message, variables),
   )
 }
 

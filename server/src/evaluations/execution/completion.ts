@@ -4,7 +4,7 @@ import { HeddleError, type ValidationIssue } from "../../errors.ts"
 import type { RouteContext } from "../../http/route.ts"
 import { jsonLine } from "../../json/json-lines.ts"
 import { withTextAt } from "../../json/json-members.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { CompletionBody } from "../../wire/evaluations/completion.ts"
 import { type ProjectAccess, ensureProject } from "../../access/project-access.ts"
 import type { AdmittedChat, ChatAnswer, SentChunk } from "../../gateway/chat-models.ts"
@@ -87,7 +87,7 @@ const emptyChoices = '[{"index":0,"delta":{},"finish_reason":null}]'
 
 /** With a choice, an empty one at least: weave's client shows in its example how to read `choices[0]` of every chunk. */
 function chunkLine({ text, value }: SentChunk): string {
-  const choices = isMap(value) ? value["choices"] : null
+  const choices = isJsonObject(value) ? value["choices"] : null
   return jsonLine(Array.isArray(choices) && choices.length === 0 ? withTextAt(text, ["choices"], emptyChoices) : text)
 }
 

@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { parseExact } from "../../json/exact-json.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../../objects/object-read.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
@@ -57,7 +57,7 @@ async function publishedVersion(
   const { objectId, version } = versionName
   const record = await liveVersion(database, project.id, versionName, true)
   const value = parseExact(record.val ?? "null")
-  if (!isMap(value)) {
+  if (!isJsonObject(value)) {
     throw new HeddleError("value_error", `the object "${objectId}:${version}" has no fields, so it cannot be run`)
   }
   return {

@@ -1,7 +1,7 @@
 /** Scorers that the server can run: objects of the class `LLMAsAJudgeScorer` (weave 0.54, `scorers/llm_as_a_judge_scorer.py`). */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { refPrefix } from "../../objects/refs/refs.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
@@ -46,7 +46,7 @@ function readScorer(dependencies: ExecutionDependencies, principal: Principal, r
       name: object.name,
       model: await modelOf(dependencies, principal, model),
       prompt: await promptOf(dependencies, principal, scoring_prompt),
-      columns: isMap(column_map) ? column_map : {},
+      columns: isJsonObject(column_map) ? column_map : {},
     }
   })
 }
@@ -71,7 +71,7 @@ async function modelOf(
   model: unknown,
 ): Promise<StructuredModel> {
   if (typeof model === "string") return (await readStructuredModel(dependencies, principal, model)).model
-  if (isMap(model)) return structuredModel(model)
+  if (isJsonObject(model)) return structuredModel(model)
   throw new HeddleError("invalid_request", "the scorer has no model")
 }
 
@@ -81,7 +81,7 @@ async function promptOf({ database }: ExecutionDependencies, principal: Principa
       ? (await readPublished(database, principal, prompt)).value
       : prompt
   if (typeof value === "string") return value
-  if (isMap(value) && Array.isArray(value["messages"])) return value["messages"] as unknown[]
+  if (isJsonObject(value) && Array.isArray(value["messages"])) return value["messages"] as unknown[]
   throw new HeddleError("invalid_request", "the scorer's scoring_prompt is neither a text nor a prompt with messages")
 }
 

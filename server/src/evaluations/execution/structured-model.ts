@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { refPrefix } from "../../objects/refs/refs.ts"
 import { ModelFailure } from "../../gateway/providers/model-failure.ts"
@@ -57,7 +57,7 @@ function toStructuredModel({ value, leafClass, kind }: PublishedObject): Structu
 export function structuredModel(value: Record<string, unknown>): StructuredModel {
   const id = value["llm_model_id"]
   if (typeof id !== "string" || id === "") throw new HeddleError("invalid_request", "the model has no llm_model_id")
-  const given = isMap(value["default_params"]) ? value["default_params"] : {}
+  const given = isJsonObject(value["default_params"]) ? value["default_params"] : {}
   const { messages_template, prompt, response_format } = given
   const parameters = Object.entries(given).filter(
     ([name, one]) => passed.has(name) && one !== null && !isEmptyList(one),
@@ -87,7 +87,7 @@ function isEmptyList(value: unknown): boolean {
 
 /** Without what the SDK adds to every object, and nulls. */
 function plainMessage(message: unknown): unknown {
-  if (!isMap(message)) return message
+  if (!isJsonObject(message)) return message
   return Object.fromEntries(Object.entries(message).filter(([name, value]) => !name.startsWith("_") && value !== null))
 }
 
@@ -141,7 +141,7 @@ const jsonOnly = "\n\nAnswer with one JSON object and nothing else."
 /** At the end of the last message: not every chat template takes a system message there. */
 export function askingForJson(messages: readonly unknown[]): unknown[] {
   const last = messages.at(-1)
-  if (!isMap(last) || typeof last["content"] !== "string")
+  if (!isJsonObject(last) || typeof last["content"] !== "string")
     return [...messages, { role: "user", content: jsonOnly.trim() }]
   return [...messages.slice(0, -1), { ...last, content: last["content"] + jsonOnly }]
 }

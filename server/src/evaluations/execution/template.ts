@@ -1,6 +1,6 @@
 /** `{name}` in texts of prompts, as Python's `str.format` reads it: weave 0.54, `prompt/prompt.py`. */
 import { HeddleError } from "../../errors.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 
 /** Values of {@link parseExact}. */
 export type TemplateVariables = Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ function lookUp(inner: string, variables: TemplateVariables): unknown {
 
 function member(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value[Number(key)] as unknown
-  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** Texts as they are, single values as Python prints them, objects and lists as JSON. */
@@ -44,7 +44,7 @@ export function templateText(value: unknown): string {
 
 /** Every text of the message, and of its parts. */
 export function fillMessage(message: unknown, variables: TemplateVariables): unknown {
-  if (!isMap(message)) return message
+  if (!isJsonObject(message)) return message
   return Object.fromEntries(
     Object.entries(message).map(([key, value]) => [
       key,
@@ -54,7 +54,7 @@ export function fillMessage(message: unknown, variables: TemplateVariables): unk
 }
 
 function fillParts(value: unknown, variables: TemplateVariables): unknown {
-  return Array.isArray(value) && value.every(isMap) ? value.map((part) => fillMessage(part, variables)) : value
+  return Array.isArray(value) && value.every(isJsonObject) ? value.map((part) => fillMessage(part, variables)) : value
 }
 
 function refused(message: string): HeddleError {

@@ -1,5 +1,5 @@
 /** Statistics over scores, one for each leaf of what a scorer gives: evaluation-store-objects 7. */
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { ScorerStat } from "../../wire/evaluations/eval-results.ts"
 
 type ValueType = "binary" | "continuous" | "text"
@@ -21,12 +21,12 @@ export class ScoreStatistics {
 
   /** `scores`: by the name of the scorer. */
   add(scores: unknown): void {
-    if (!isMap(scores)) return
+    if (!isJsonObject(scores)) return
     for (const [scorer, value] of Object.entries(scores)) this.#walk(scorer, [], value)
   }
 
   #walk(scorer: string, path: readonly string[], value: unknown): void {
-    if (isMap(value)) {
+    if (isJsonObject(value)) {
       for (const [key, inner] of Object.entries(value)) this.#walk(scorer, [...path, key], inner)
       return
     }

@@ -1,7 +1,7 @@
 /** The value that a rule looks at: a field of a call, by its path. */
 import { HeddleError } from "../../errors.ts"
 import { elementText, memberText } from "../../json/json-members.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 
 const payloads = ["inputs", "output", "attributes", "summary"] as const
@@ -54,7 +54,7 @@ function memberJson(text: string, key: string): string | null {
 
 function member(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return /^\d+$/.test(key) ? (value[Number(key)] as unknown) : undefined
-  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** A text as it is, anything else as JSON. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { HeddleError, invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { parseExact } from "../../json/exact-json.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { ModelFailure } from "../../gateway/providers/model-failure.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
@@ -62,21 +62,21 @@ export async function judge(
 export function scoreIn(answer: string, { min, max }: JudgeScorer): string {
   if (answer === "") throw new ModelFailure("the judge answered without a text")
   const value = tryParse(jsonAnswer(answer))
-  const score = isMap(value) ? value["score"] : undefined
+  const score = isJsonObject(value) ? value["score"] : undefined
   if (typeof score !== "number" || !Number.isFinite(score)) {
     throw new ModelFailure(`the judge's answer has no number under "score": ${answer.slice(0, 200)}`)
   }
   if ((min != null && score < min) || (max != null && score > max)) {
     throw new ModelFailure(`the judge's score ${score} is not within ${min ?? "any"} and ${max ?? "any"}`)
   }
-  const reason = isMap(value) && typeof value["reason"] === "string" ? { reason: value["reason"] } : {}
+  const reason = isJsonObject(value) && typeof value["reason"] === "string" ? { reason: value["reason"] } : {}
   return JSON.stringify({ score, ...reason })
 }
 
 /** Every input by its name, and all of them as `inputs`; the answer as `output`. */
 function variablesOf({ inputs, output }: CallRow): TemplateVariables {
   const given = parseExact(inputs ?? "{}")
-  return { ...(isMap(given) ? given : {}), inputs: given, output: parseExact(output ?? "null") }
+  return { ...(isJsonObject(given) ? given : {}), inputs: given, output: parseExact(output ?? "null") }
 }
 
 function judgeRequest(requestId: string, { model, min, max }: JudgeScorer, prompt: string) {

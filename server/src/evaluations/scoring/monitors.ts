@@ -6,7 +6,7 @@
 import type { ZodError } from "zod"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { derivedId } from "../../calls/write/derived-id.ts"
 import { existingProject } from "../../access/project-access.ts"
 import { findProjectNames, internalProjectId, noSuchProject } from "../../storage/catalog/accounts/projects.ts"
@@ -115,7 +115,7 @@ function texts(value: unknown): string[] {
 /** A query as the API spells it: the SDK publishes operators by the names of their fields, such as `get_field_`. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
-  if (!isMap(value)) return value
+  if (!isJsonObject(value)) return value
   const members = Object.entries(value).filter(([name]) => !name.startsWith("_"))
   return Object.fromEntries(
     members.map(([field, inner]) => {

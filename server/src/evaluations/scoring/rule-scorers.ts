@@ -2,7 +2,7 @@
 import type { Log } from "../../log.ts"
 import type { Principal } from "../../http/principal.ts"
 import { parseExact } from "../../json/exact-json.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { derivedId } from "../../calls/write/derived-id.ts"
 import type { ClaimedRule } from "../../storage/catalog/evaluations/scoring-items.ts"
@@ -74,7 +74,7 @@ export async function prepareScorers(
 /** But for the object whose method it is, and an input that is named as the output. */
 function inputsOf({ inputs }: CallRow): Record<string, unknown> {
   const given = parseExact(inputs ?? "{}")
-  const { self: _self, this: _this, output: _output, ...rest } = isMap(given) ? given : {}
+  const { self: _self, this: _this, output: _output, ...rest } = isJsonObject(given) ? given : {}
   return rest
 }
 
@@ -101,6 +101,6 @@ async function askOnce(row: CallRow, signal: AbortSignal, log: Log, ask: Ask): P
 
 function tokensIn(usage: string | null): number {
   const value = tryParse(usage ?? "null")
-  const total = isMap(value) ? value["total_tokens"] : undefined
+  const total = isJsonObject(value) ? value["total_tokens"] : undefined
   return typeof total === "number" && total >= 0 ? Math.round(total) : 0
 }

@@ -1,6 +1,6 @@
 /** A chat with a custom provider, in the form of one with our own models. */
 import { memberText } from "../../json/json-members.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import type { FetchPolicy } from "../../outbound/public-address.ts"
 import type { AdmittedChat, SentChunk } from "../chat-models.ts"
 import { askProvider, type ProviderCall, type ProviderModel, streamProvider } from "./provider-request.ts"
@@ -39,8 +39,8 @@ async function* batches(chunks: AsyncGenerator<SentChunk>): AsyncGenerator<SentC
 
 function contentOf({ choices }: Record<string, unknown>): string | null {
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  const message = isMap(choice) ? choice["message"] : undefined
-  const content = isMap(message) ? message["content"] : undefined
+  const message = isJsonObject(choice) ? choice["message"] : undefined
+  const content = isJsonObject(message) ? message["content"] : undefined
   return typeof content === "string" ? content : null
 }
 

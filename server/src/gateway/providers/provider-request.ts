@@ -1,6 +1,6 @@
 /** Sends requests to custom providers. A failure is a {@link ModelFailure}; the key is taken out of all that comes back. */
 import type { IncomingMessage } from "node:http"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { FetchError, guardedRequest } from "../../outbound/guarded-request.ts"
 import type { FetchPolicy } from "../../outbound/public-address.ts"
 import { type Busy, ModelFailure } from "./model-failure.ts"
@@ -117,7 +117,7 @@ async function* eventData(call: ProviderCall, answer: IncomingMessage): AsyncGen
 /** @throws {ModelFailure} for what is no object, could not be stored, or says that the provider failed. */
 function checked(call: ProviderCall, text: string): ProviderAnswer {
   const value = tryParse(text)
-  if (!isMap(value)) throw failure(call, "did not answer with a JSON object")
+  if (!isJsonObject(value)) throw failure(call, "did not answer with a JSON object")
   requireStorable(text)
   const reported = errorIn(value)
   if (reported !== null) throw failure(call, `answered 200: ${reported}`)
@@ -126,9 +126,9 @@ function checked(call: ProviderCall, text: string): ProviderAnswer {
 
 /** The message of OpenAI's `{"error": {"message": …}}`, or of the plain `{"error": …}` of others; null: none. */
 function errorIn(value: unknown): string | null {
-  const error = isMap(value) ? value["error"] : undefined
+  const error = isJsonObject(value) ? value["error"] : undefined
   if (error == null) return null
-  const message = isMap(error) ? error["message"] : error
+  const message = isJsonObject(error) ? error["message"] : error
   const text = typeof message === "string" ? message : JSON.stringify(error)
   return text.slice(0, longestErrorExcerpt)
 }

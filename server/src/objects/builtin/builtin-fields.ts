@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../errors.ts"
 import { exactInteger } from "../../json/exact-json.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { pythonFloat } from "../../json/python-json.ts"
 
 /** @throws {HeddleError} `value_error` that names `path`. */
@@ -33,7 +33,7 @@ export const boolean: FieldType = (value, path) =>
 
 export const anything: FieldType = (value) => value
 
-export const map: FieldType = (value, path) => (isMap(value) ? value : refuse(path, "an object", value))
+export const map: FieldType = (value, path) => (isJsonObject(value) ? value : refuse(path, "an object", value))
 
 /** Printed without a point, as Python's `int`. */
 export const integer: FieldType = (value, path) =>
@@ -115,7 +115,7 @@ export function instanceByTag(tag: string, classes: Readonly<Record<string, Buil
 
 /** The value as the SDK dumps an instance of the class: defaults filled in, with its class and bases. */
 export function dump(builtin: BuiltinClass, value: unknown, path: string): Record<string, unknown> {
-  if (!isMap(value)) return refuse(path, `an object of ${builtin.name}`, value)
+  if (!isJsonObject(value)) return refuse(path, `an object of ${builtin.name}`, value)
   const unknown = Object.keys(value).find((key) => !key.startsWith("_") && !Object.hasOwn(builtin.fields, key))
   if (builtin.closed === true && unknown !== undefined)
     return refuse(`${path}.${unknown}`, `left out: ${builtin.name} has no such field`, value[unknown])

@@ -5,7 +5,7 @@
 import { HeddleError } from "../../errors.ts"
 import { parseExact } from "../../json/exact-json.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { agentDashboardDefinition } from "./builtin-dashboard.ts"
 import {
   boolean,
@@ -223,7 +223,7 @@ export function builtinObject(className: string, json: string): BuiltinObject {
 
 function schemaIn(value: unknown, place: readonly string[] | null): BuiltinObject["schema"] {
   if (place === null) return null
-  const schema = place.reduce<unknown>((inner, name) => (isMap(inner) ? inner[name] : undefined), value)
+  const schema = place.reduce<unknown>((inner, name) => (isJsonObject(inner) ? inner[name] : undefined), value)
   return schema === undefined ? null : { text: JSON.stringify(schema), place: ["val", ...place].join(".") }
 }
 

@@ -1,5 +1,5 @@
 /** The query language as a saved view stores it: weave 0.54.0 `builtin_object_classes/query.py`. */
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import {
   anything,
   boolean,
@@ -20,7 +20,7 @@ const serverBases = ["BaseModelStrict", "BaseModel"]
 
 /** An operand is told by its only key. */
 const operand: FieldType = (value, path) => {
-  const [key = ""] = isMap(value) ? Object.keys(value) : []
+  const [key = ""] = isJsonObject(value) ? Object.keys(value) : []
   const builtin = operations.get(key)
   return builtin === undefined
     ? refuse(path, "an operation such as {$eq: …}", value)

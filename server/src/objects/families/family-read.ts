@@ -1,6 +1,6 @@
 /** Reading, listing and deleting the objects of a family: evaluation-store-objects 7. */
 import type { Principal } from "../../http/principal.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { listVersions, type ObjectVersionRecord } from "../../storage/catalog/objects/object-reads.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import type { ListRange } from "../requests/list-range.ts"
@@ -74,10 +74,10 @@ async function* textsOf(
 function memberOf(record: ObjectVersionRecord): FamilyMember | null {
   const text = record.val ?? "null"
   const val: unknown = JSON.parse(text)
-  return isMap(val) ? { record, val, text } : null
+  return isJsonObject(val) ? { record, val, text } : null
 }
 
 function sourceDigest({ val }: FamilyMember): string | null {
-  const file = isMap(val["files"]) ? val["files"][sourceFileName] : null
+  const file = isJsonObject(val["files"]) ? val["files"][sourceFileName] : null
   return typeof file === "string" ? file : null
 }

@@ -4,7 +4,7 @@ import { baseAddress } from "../../http/base-address.ts"
 import { type Route, route } from "../../http/route.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isContentDigest } from "../../json/digests.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { isLiveKey } from "../../storage/catalog/accounts/api-keys.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProjectFiles } from "../../storage/catalog/objects/project-files.ts"
@@ -136,8 +136,8 @@ function objectRef(uri: string): Ref {
 /** The file `content`, or the only one. */
 function digestIn(uri: string, text: string | null): string {
   const value: unknown = text === null ? null : JSON.parse(text)
-  const files: unknown = isMap(value) ? value["files"] : null
-  const all = isMap(files) ? Object.entries(files) : []
+  const files: unknown = isJsonObject(value) ? value["files"] : null
+  const all = isJsonObject(files) ? Object.entries(files) : []
   const digest = all.find(([name]) => name === "content")?.[1] ?? (all.length === 1 ? all[0]?.[1] : undefined)
   if (typeof digest === "string") return digest
   throw new HeddleError("value_error", `"${uri}" holds ${all.length} files and none is called content`)

@@ -17,7 +17,7 @@ import {
   membershipsOf,
 } from "../../storage/catalog/artifacts/artifacts.ts"
 import { HeddleError } from "../../errors.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { globalId } from "../runs/run-ids.ts"
 import { describeNamedProject } from "../runs/named-project.ts"
@@ -80,7 +80,7 @@ export function describeArtifact(
     filesByManifestEntries: ({ entries }: { entries?: readonly unknown[] | null }) =>
       artifactFiles(context, artifact, {
         names: (entries ?? []).flatMap((entry) =>
-          isMap(entry) && typeof entry["name"] === "string" ? [entry["name"]] : [],
+          isJsonObject(entry) && typeof entry["name"] === "string" ? [entry["name"]] : [],
         ),
         first: entries?.length ?? 0,
       }),
@@ -227,7 +227,7 @@ async function versionsOf(context: RunContext, { id }: CollectionRecord, given: 
 function tagOf(filters: unknown): string | null {
   if (filters === undefined || filters === null || filters === "") return null
   const value = typeof filters === "string" ? tryParse(filters) : filters
-  if (!isMap(value)) throw new HeddleError("bad_query", "filters of artifacts is a JSON object")
+  if (!isJsonObject(value)) throw new HeddleError("bad_query", "filters of artifacts is a JSON object")
   const { state = "COMMITTED", tag = null, ...others } = value
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) {
@@ -236,7 +236,7 @@ function tagOf(filters: unknown): string | null {
   if (state !== "COMMITTED") {
     throw new HeddleError("bad_query", `artifacts in the state ${JSON.stringify(state)} are not listed`)
   }
-  const wanted: unknown = isMap(tag) ? (tag["$eq"] ?? tag["$in"]) : tag
+  const wanted: unknown = isJsonObject(tag) ? (tag["$eq"] ?? tag["$in"]) : tag
   const [one] = Array.isArray(wanted) && wanted.length === 1 ? (wanted as unknown[]) : [wanted]
   if (one !== null && typeof one !== "string") throw new HeddleError("bad_query", "artifacts are filtered by one tag")
   return one

@@ -1,5 +1,5 @@
 /** Console lines and system rows of a run: platform-wandb 8. */
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { lastRunLine, readRunLines } from "../../storage/traces/runs/run-lines.ts"
 import type { RunKey } from "../../storage/traces/runs/run-tables.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
@@ -46,7 +46,7 @@ function structuredLine(text: string): ConsoleLine | null {
   if (!text.startsWith("{")) return null
   try {
     const value: unknown = JSON.parse(text)
-    if (!isMap(value) || typeof value["content"] !== "string") return null
+    if (!isJsonObject(value) || typeof value["content"] !== "string") return null
     return {
       line: value["content"],
       timestamp: textOrNull(value["ts"]),

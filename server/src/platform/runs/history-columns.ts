@@ -1,4 +1,4 @@
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 /** The columns of a history row: nested objects have one for each member, joined by dots (platform-wandb 7). */
 
 export interface Columns {
@@ -22,7 +22,7 @@ function addColumns(columns: Columns, value: Readonly<Record<string, unknown>>, 
     if (columns.names.length >= mostColumns) return
     const member = value[name]
     const path = prefix === "" ? name : `${prefix}.${name}`
-    if (isMap(member) && typeof member["_type"] !== "string" && depth < deepest) {
+    if (isJsonObject(member) && typeof member["_type"] !== "string" && depth < deepest) {
       addColumns(columns, member, path, depth + 1)
     } else {
       columns.names.push(path)
@@ -34,7 +34,7 @@ function addColumns(columns: Columns, value: Readonly<Record<string, unknown>>, 
 function typeOf(value: unknown): string {
   if (value === null) return "nil"
   if (Array.isArray(value)) return "list"
-  if (!isMap(value)) return typeof value
+  if (!isJsonObject(value)) return typeof value
   return typeof value["_type"] === "string" ? value["_type"] : "map"
 }
 
@@ -44,7 +44,7 @@ export function columnOf(row: Readonly<Record<string, unknown>>, name: string): 
   for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", dot + 1)) {
     const outer = name.slice(0, dot)
     const inner = Object.hasOwn(row, outer) ? row[outer] : undefined
-    const found = isMap(inner) ? columnOf(inner, name.slice(dot + 1)) : undefined
+    const found = isJsonObject(inner) ? columnOf(inner, name.slice(dot + 1)) : undefined
     if (found !== undefined) return found
   }
   return undefined

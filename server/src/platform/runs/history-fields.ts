@@ -2,7 +2,7 @@
 import { HeddleError } from "../../errors.ts"
 import { membersOf, objectText } from "../../json/json-members.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { historyEnd, historyKeys, readHistory, type StepTexts } from "../../storage/traces/runs/run-history.ts"
 import type { RunKey } from "../../storage/traces/runs/run-tables.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
@@ -67,8 +67,8 @@ export async function sampledHistoryField(
 
 function specOf(text: unknown) {
   const spec = typeof text === "string" ? tryParse(text) : null
-  const keys: unknown = isMap(spec) ? spec["keys"] : null
-  if (!isMap(spec) || !Array.isArray(keys) || !keys.every((key) => typeof key === "string")) {
+  const keys: unknown = isJsonObject(spec) ? spec["keys"] : null
+  if (!isJsonObject(spec) || !Array.isArray(keys) || !keys.every((key) => typeof key === "string")) {
     throw new HeddleError("invalid_request", "a spec of sampledHistory is a JSON text with keys, a list of names")
   }
   if (keys.length > mostKeys)
@@ -93,7 +93,7 @@ function pick(text: string, keys: readonly string[]): Record<string, unknown> {
 /** As JSON can say it: `NaN` and the infinities become their names. */
 function readRow(text: string): Record<string, unknown> {
   const row: unknown = JSON.parse(namesOfNotFinite(text))
-  return isMap(row) ? row : {}
+  return isJsonObject(row) ? row : {}
 }
 
 function namesOfNotFinite(text: string): string {

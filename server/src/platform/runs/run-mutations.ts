@@ -4,7 +4,7 @@ import { type Membership, ownTeam, requireRightIn, teamIds } from "../../access/
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import { textAt } from "../../json/json-members.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
 import { madeByRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/runs/run-files.ts"
@@ -309,7 +309,7 @@ function branchPointOf(config: string): { runName: string; step: number } | null
   const text = textAt(config, ["_wandb", "value", "branch_point"])
   if (text === null || text === "null") return null
   const branch = tryParse(text)
-  const { run_id: runName, step }: Record<string, unknown> = isMap(branch) ? branch : {}
+  const { run_id: runName, step }: Record<string, unknown> = isJsonObject(branch) ? branch : {}
   if (typeof runName === "string" && Number.isSafeInteger(step)) return { runName, step: step as number }
   throw new HeddleError(
     "bad_request",

@@ -1,7 +1,7 @@
 /** From the body of a `file_stream` request to the rows that are stored: platform-wandb 6. */
 import { HeddleError } from "../../errors.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
-import { isMap, tryParse } from "../../json/parsed-json.ts"
+import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { storedJson } from "../../storage/traces/stored-json.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import { fileStreamBody } from "../../wire/platform/run.ts"
@@ -121,6 +121,6 @@ function historyLines({ projectId, runId, segment }: Place, offset: number, cont
 
 function readRow(text: string, line: number): Record<string, unknown> {
   const row = tryParse(text) ?? tryParse(withoutNotFinite(text, () => "0"))
-  if (isMap(row)) return row
+  if (isJsonObject(row)) return row
   throw new HeddleError("bad_request", `row ${line} of wandb-history.jsonl is not a JSON object`)
 }

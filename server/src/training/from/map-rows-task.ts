@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto"
 import { holdsNumber, mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import type { DropCause } from "../../wire/training/train-from.ts"
 import { Drop, extraText, weighedSum } from "./field-scores.ts"
@@ -292,7 +292,7 @@ const rowAnswers = [
 
 /** A row has no output of its own. */
 function rowAnswer({ inputs, attributes }: Recorded): Recorded {
-  return { inputs, attributes, output: isMap(inputs) ? firstOf(inputs, rowAnswers) : null }
+  return { inputs, attributes, output: isJsonObject(inputs) ? firstOf(inputs, rowAnswers) : null }
 }
 
 /** Off the end of a dialogue that is written down whole. */
@@ -302,7 +302,7 @@ function popped(prompt: Message[]): Answered | null {
 }
 
 function keysOf(inputs: unknown): string {
-  if (!isMap(inputs)) return JSON.stringify(inputs)?.slice(0, 60) ?? "none"
+  if (!isJsonObject(inputs)) return JSON.stringify(inputs)?.slice(0, 60) ?? "none"
   const keys = Object.keys(inputs).slice(0, 8)
   return keys.length === 0 ? "empty" : keys.join(", ")
 }
@@ -319,7 +319,7 @@ function correctionOf(plan: RowPlan, fields: Fields): Message | null {
 function messageIn(text: string | null): Message | null {
   if (text === null || text.trim() === "") return null
   const given = unpacked(text)
-  return isMap(given) || Array.isArray(given) ? lastAnswer(given) : lastAnswer(text)
+  return isJsonObject(given) || Array.isArray(given) ? lastAnswer(given) : lastAnswer(text)
 }
 
 type Text = Omit<Made, "id" | "rowDigest" | "rolloutId" | "feedbackIds">
@@ -372,8 +372,8 @@ const digestOf = (text: string) => hash("sha256", text, "base64url").slice(0, 22
 
 /** Token counts by the model's server. */
 function usageOf(output: unknown): MappedRow["usage"] {
-  const usage = isMap(output) ? output["usage"] : null
-  if (!isMap(usage)) return null
+  const usage = isJsonObject(output) ? output["usage"] : null
+  if (!isJsonObject(usage)) return null
   const prompt = usage["prompt_tokens"] ?? usage["input_tokens"]
   const completion = usage["completion_tokens"] ?? usage["output_tokens"]
   return typeof prompt === "number" && typeof completion === "number" ? { prompt, completion } : null

@@ -1,5 +1,5 @@
 /** The exact tokens of a recorded answer: those that it holds, or where the ledger has them. */
-import { isMap } from "../../json/parsed-json.ts"
+import { isJsonObject } from "../../json/parsed-json.ts"
 import { chatTokens } from "../trajectories/captured/choice-tokens.ts"
 import { ExchangeFault } from "../trajectories/captured/exchange-fault.ts"
 import { messageTokens, responsesTokens } from "../trajectories/captured/response-tokens.ts"
@@ -27,9 +27,11 @@ export interface RecordedTokens {
 }
 
 export function recordedTokens({ inputs, output, attributes }: Recorded, choice: Loose | null): RecordedTokens {
-  const answer = isMap(output) ? output : {}
+  const answer = isJsonObject(output) ? output : {}
   const name =
-    answer["model"] ?? (isMap(inputs) ? inputs["model"] : null) ?? (isMap(attributes) ? attributes["model"] : null)
+    answer["model"] ??
+    (isJsonObject(inputs) ? inputs["model"] : null) ??
+    (isJsonObject(attributes) ? attributes["model"] : null)
   return {
     finishReason: typeof choice?.["finish_reason"] === "string" ? choice["finish_reason"] : "stop",
     model: typeof name === "string" ? name : null,
@@ -41,7 +43,7 @@ export function recordedTokens({ inputs, output, attributes }: Recorded, choice:
 function ledgerKeyOf(answer: Loose, choice: Loose | null, attributes: unknown): string | null {
   const given = choice?.["heddle_ledger_key"] ?? answer["heddle_ledger_key"]
   if (typeof given === "string") return given
-  const id = answer["id"] ?? (isMap(attributes) ? attributes["response_id"] : null)
+  const id = answer["id"] ?? (isJsonObject(attributes) ? attributes["response_id"] : null)
   const index = choice?.["index"] ?? 0
   return typeof id === "string" && id !== "" && typeof index === "number" ? `${id}:${index}` : null
 }

@@ -3,7 +3,7 @@
  * a message is its text, or the JSON of its parts as OpenTelemetry has them.
  */
 import { parseExact } from "../../../json/exact-json.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import type { SpanMessage } from "../../../storage/traces/agents/span-table.ts"
 
 type Members = Readonly<Record<string, unknown>>
@@ -16,11 +16,11 @@ export function messagesIn(json: string, role: string): SpanMessage[] {
 function messagesOf(value: unknown, role: string): SpanMessage[] {
   if (typeof value === "string") return value === "" ? [] : [{ role, content: value, finish_reason: "" }]
   if (Array.isArray(value)) return value.flatMap((item: unknown) => messagesOf(item, role))
-  if (!isMap(value)) return []
+  if (!isJsonObject(value)) return []
   const around = value["messages"] ?? value["choices"]
   if (Array.isArray(around)) return messagesOf(around, role)
   const inner = value["message"]
-  if (isMap(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
+  if (isJsonObject(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
   const isMessage = ["role", "content", "parts", "contents", "tool_calls"].some((name) => value[name] !== undefined)
   return isMessage ? [messageOf(value, role)] : [{ role, content: JSON.stringify(value), finish_reason: "" }]
 }
@@ -51,14 +51,14 @@ function partsOf(content: unknown): unknown[] {
 
 /** OpenInference: `{message_content: {type, text}}`. */
 function openInferencePart(part: unknown): unknown {
-  return isMap(part) && isMap(part["message_content"]) ? part["message_content"] : part
+  return isJsonObject(part) && isJsonObject(part["message_content"]) ? part["message_content"] : part
 }
 
 /** OpenAI `{id, function: {name, arguments}}`, OpenInference `{tool_call: …}`, OpenLLMetry `{id, name, arguments}`. */
 function toolCallPart(call: unknown): Members[] {
-  if (!isMap(call)) return []
-  if (isMap(call["tool_call"])) return toolCallPart(call["tool_call"])
-  const called = isMap(call["function"]) ? call["function"] : call
+  if (!isJsonObject(call)) return []
+  if (isJsonObject(call["tool_call"])) return toolCallPart(call["tool_call"])
+  const called = isJsonObject(call["function"]) ? call["function"] : call
   const { name, arguments: given } = called
   return [{ type: "tool_call", id: call["id"] ?? "", name: name ?? "", arguments: given ?? "" }]
 }
@@ -67,7 +67,7 @@ function toolCallPart(call: unknown): Members[] {
 export function reasoningIn(messages: readonly SpanMessage[]): string {
   const parts = messages.flatMap(({ content }) => (content.startsWith("[") ? listIn(content) : []))
   const thoughts = parts.flatMap((part) => {
-    if (!isMap(part) || (part["type"] !== "reasoning" && part["type"] !== "thinking")) return []
+    if (!isJsonObject(part) || (part["type"] !== "reasoning" && part["type"] !== "thinking")) return []
     const thought = part["content"] ?? part["text"] ?? part["thinking"]
     return typeof thought === "string" && thought !== "" ? [thought] : []
   })
@@ -79,7 +79,7 @@ export function instructionsIn(json: string): string[] {
   const value: unknown = parseExact(json)
   const list = Array.isArray(value) ? (value as unknown[]) : [value]
   return list.flatMap((part) => {
-    const text = isMap(part) ? (part["content"] ?? part["text"]) : part
+    const text = isJsonObject(part) ? (part["content"] ?? part["text"]) : part
     return typeof text === "string" && text !== "" ? [text] : []
   })
 }

@@ -1,6 +1,6 @@
 /** Reads a span back from its text (`span-dump.ts`), as far as mapping it to a call needs it. */
 import { parseExact } from "../../../json/exact-json.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { microsecondsOf } from "../../../storage/traces/query/sql-time.ts"
 import { type AnyValue, type KeyValue, KeyValueList } from "../otlp/any-value.ts"
 import { emptySpan, type Span, type SpanEvent, statusCodes } from "../trace-request.ts"
@@ -8,11 +8,11 @@ import { emptySpan, type Span, type SpanEvent, statusCodes } from "../trace-requ
 /** null: the text is no span of ours, such as an `otel_dump` that a client wrote itself. */
 export function spanOf(text: string): Span | null {
   const dump = parseExact(text)
-  if (!isMap(dump) || !isMap(dump["context"]) || !isMap(dump["attributes"])) return null
+  if (!isJsonObject(dump) || !isJsonObject(dump["context"]) || !isJsonObject(dump["attributes"])) return null
   const { name, context, status, events } = dump
   const start = timeOf(dump["start_time"])
   const end = timeOf(dump["end_time"])
-  if (start === null || end === null || typeof name !== "string" || !isMap(status)) return null
+  if (start === null || end === null || typeof name !== "string" || !isJsonObject(status)) return null
   return {
     ...emptySpan(),
     traceId: String(context["trace_id"]),
@@ -21,7 +21,7 @@ export function spanOf(text: string): Span | null {
     startTimeUnixNano: start,
     endTimeUnixNano: end,
     attributes: attributesOf(dump["attributes"], ""),
-    events: Array.isArray(events) ? events.filter(isMap).map(eventOf) : [],
+    events: Array.isArray(events) ? events.filter(isJsonObject).map(eventOf) : [],
     status: {
       code: Math.max(0, statusCodes.indexOf(status["code"] as (typeof statusCodes)[number])),
       message: typeof status["message"] === "string" ? status["message"] : "",
@@ -38,7 +38,7 @@ function timeOf(value: unknown): bigint | null {
 }
 
 function eventOf(event: Members): SpanEvent {
-  const attributes = isMap(event["attributes"]) ? attributesOf(event["attributes"], "") : []
+  const attributes = isJsonObject(event["attributes"]) ? attributesOf(event["attributes"], "") : []
   return { timeUnixNano: 0n, name: String(event["name"]), attributes, droppedAttributesCount: 0 }
 }
 
@@ -46,7 +46,7 @@ function eventOf(event: Members): SpanEvent {
 function attributesOf(members: Members, prefix: string): KeyValue[] {
   return Object.entries(members).flatMap(([name, value]) => {
     const key = prefix + name
-    if (!isMap(value) || Object.keys(value).length === 0) return [{ key, value: valueOf(value) }]
+    if (!isJsonObject(value) || Object.keys(value).length === 0) return [{ key, value: valueOf(value) }]
     return attributesOf(value, `${key}.`)
   })
 }

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from "node:crypto"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
 import { rowPieces } from "../../../storage/traces/table-rows.ts"
 import type { EvaluateModelBody } from "../../../wire/evaluations/execution.ts"
@@ -154,7 +154,7 @@ async function predictRow(
   if (before !== null) return outputOf(before)
   const startedAt = new Date()
   const values = parseExact(row)
-  const variables = isMap(values) ? values : {}
+  const variables = isJsonObject(values) ? values : {}
   const predictionInput = { requestId: id, messages: userInput(variables["user_input"]), variables }
   const result = await retryTransient(context, () =>
     predict(dependencies, principal, project, model, predictionInput, signal),

@@ -2,7 +2,7 @@
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { findExecutionJob } from "../../../storage/catalog/evaluations/execution-jobs.ts"
 import { tableCounts } from "../../../storage/traces/table-rows.ts"
 import type { EvaluationStatus, EvaluationStatusBody } from "../../../wire/evaluations/execution.ts"
@@ -32,7 +32,7 @@ export async function evaluationStatusOf(
     const failures = failuresOf(call)
     return {
       code: "complete",
-      output: isMap(output) ? output : {},
+      output: isJsonObject(output) ? output : {},
       ...(failures === null ? {} : { failures }),
     }
   }

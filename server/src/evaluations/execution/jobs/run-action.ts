@@ -6,7 +6,7 @@ import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-members.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { pythonJson } from "../../../json/python-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { findFeedback } from "../../../storage/traces/labelling/feedback-rows.ts"
@@ -69,7 +69,7 @@ function readAction({ database }: ExecutionDependencies, principal: Principal, r
 }
 
 function toAction(config: unknown): Action {
-  const { action_type, target_words, model, prompt, response_schema } = isMap(config) ? config : {}
+  const { action_type, target_words, model, prompt, response_schema } = isJsonObject(config) ? config : {}
   if (
     action_type === "contains_words" &&
     Array.isArray(target_words) &&
@@ -81,7 +81,7 @@ function toAction(config: unknown): Action {
     action_type === "llm_judge" &&
     typeof model === "string" &&
     typeof prompt === "string" &&
-    isMap(response_schema)
+    isJsonObject(response_schema)
   ) {
     return { type: "llm_judge", model, prompt, schema: response_schema }
   }

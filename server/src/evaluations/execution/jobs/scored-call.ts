@@ -1,6 +1,6 @@
 /** Applies a scorer to a call: records the scorer's own call, and stores its output as feedback. Repeating it stores the same. */
 import { parseExact } from "../../../json/exact-json.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { type CallRow, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls, usageSummary } from "../../../calls/write/recorded-call.ts"
@@ -95,7 +95,7 @@ async function scoreAnew(
 /** The call's inputs, without `self` and `this`, and without one named `output`: the scorer gets the call's output under that name. */
 function inputsOf({ inputs }: ScoringTarget): TemplateVariables {
   const given = parseExact(inputs)
-  const { self: _self, this: _this, output: _output, ...rest } = isMap(given) ? given : {}
+  const { self: _self, this: _this, output: _output, ...rest } = isJsonObject(given) ? given : {}
   return rest
 }
 

@@ -4,7 +4,7 @@
  */
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import { refPrefix } from "../../../objects/refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -113,7 +113,10 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 
 function headersOf(provider: PublishedObject): Record<string, string> {
   const given = provider.value["extra_headers"]
-  const texts = Object.entries(isMap(given) ? given : {}).map(([name, value]) => [name.toLowerCase(), plainText(value)])
+  const texts = Object.entries(isJsonObject(given) ? given : {}).map(([name, value]) => [
+    name.toLowerCase(),
+    plainText(value),
+  ])
   const headers = Object.fromEntries(texts) as Record<string, string>
   checkHeaders(headers)
   return headers

@@ -5,7 +5,7 @@
 import { isIP } from "node:net"
 import { HeddleError, invalid } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import type { FetchPolicy } from "../../../outbound/public-address.ts"
 import { listVersions, type ObjectVersionRecord } from "../../../storage/catalog/objects/object-reads.ts"
 import { longestObjectId, type Runtime, type RuntimeBody } from "../../../wire/evaluations/runtime.ts"
@@ -148,7 +148,7 @@ const everything = {
 
 function valueOf({ val }: ObjectVersionRecord): Record<string, unknown> {
   const value: unknown = JSON.parse(val ?? "null")
-  return isMap(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 function checkTaken({ provider, foreign }: ExistingObjects, name: string, models: RuntimeModels): void {

@@ -1,7 +1,7 @@
 /** Filters and orders of the wandb client's public API over runs: platform-wandb 10. */
 import { type RawBuilder, sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { isStorable } from "../storable-text.ts"
 import { reportedStateSql } from "./runs.ts"
 
@@ -44,7 +44,7 @@ export function runCondition(filter: unknown): Condition {
 }
 
 function conditionOf(filter: unknown, depth: number, counted: { conditions: number }): Condition {
-  if (!isMap(filter)) throw refusal(`a filter is an object, not ${describe(filter)}`)
+  if (!isJsonObject(filter)) throw refusal(`a filter is an object, not ${describe(filter)}`)
   if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
   const parts = Object.entries(filter).map(([name, operand]): Condition => {
     if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
@@ -67,7 +67,7 @@ function fieldCondition(
   depth: number,
   counted: { conditions: number },
 ): Condition {
-  const isOperators = isMap(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
+  const isOperators = isJsonObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
   if (!isOperators) return compared(field, name, "$eq", operand)
   const parts = Object.entries(operand).map(([operator, value]): Condition => {
     if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)

@@ -3,7 +3,7 @@
  * chat completions, Responses and Messages make, spans of OpenTelemetry by their usual names, and functions that take a
  * text or a chat and give one.
  */
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { firstOf, type Loose, objectsOf, unpacked, valueAt } from "./loose.ts"
 import { type Message, messagesOfOne } from "./message.ts"
 
@@ -48,10 +48,10 @@ export function promptMessages({ inputs, attributes }: Recorded, path: readonly 
 
 function chatIn(value: unknown): Message[] | null {
   const inputs = unpacked(value)
-  if (!isMap(inputs)) return listOf(inputs)
+  if (!isJsonObject(inputs)) return listOf(inputs)
   for (const name of chatNames) {
     const inner = unpacked(inputs[name])
-    const found = isMap(inner) && inner["role"] === undefined ? chatIn(inner) : listOf(inner)
+    const found = isJsonObject(inner) && inner["role"] === undefined ? chatIn(inner) : listOf(inner)
     if (found !== null && found.length > 0) return found
   }
   const texts = Object.entries(inputs).filter(
@@ -98,8 +98,8 @@ function joinedCalls(messages: readonly Message[]): Message[] {
 }
 
 function systemOf(inputs: unknown, attributes: unknown): string | null {
-  const given = isMap(inputs) ? firstOf(inputs, ["system", "instructions", "system_prompt"]) : undefined
-  const value = unpacked(given ?? (isMap(attributes) ? attributes["system"] : undefined))
+  const given = isJsonObject(inputs) ? firstOf(inputs, ["system", "instructions", "system_prompt"]) : undefined
+  const value = unpacked(given ?? (isJsonObject(attributes) ? attributes["system"] : undefined))
   // `gen_ai.system` names the provider.
   if (given === undefined && typeof value === "string" && !/\s/.test(value)) return null
   if (typeof value === "string") return value === "" ? null : value
@@ -142,20 +142,22 @@ const answerNames = [
 /** null: there is none. @throws {NotText} */
 export function answerOf({ output, inputs }: Recorded, path: readonly string[] | null): Answered | null {
   const given = unpacked(path === null ? output : valueAt({ output, inputs }, path))
-  if (!isMap(given)) return only(lastAnswer(given))
+  if (!isJsonObject(given)) return only(lastAnswer(given))
   const choices = objectsOf(given["choices"])
   if (choices.length > 0) {
     const choice = choices[0] as Loose
-    const source = isMap(choice["message"]) ? choice["message"] : { role: "assistant", content: choice["text"] ?? null }
+    const source = isJsonObject(choice["message"])
+      ? choice["message"]
+      : { role: "assistant", content: choice["text"] ?? null }
     const message = lastAnswer([source])
     return message === null ? null : { message, choice, isOneOfSeveral: choices.length > 1 }
   }
-  if (given["role"] !== undefined || isMap(given["message"])) return only(lastAnswer([given]))
+  if (given["role"] !== undefined || isJsonObject(given["message"])) return only(lastAnswer([given]))
   for (const name of answerNames) {
     if (given[name] == null) continue
     const inner = unpacked(given[name])
     const found =
-      isMap(inner) && inner["role"] === undefined
+      isJsonObject(inner) && inner["role"] === undefined
         ? answerOf({ output: inner, inputs, attributes: null }, null)?.message
         : lastAnswer(inner)
     if (found != null) return only(found)
@@ -170,7 +172,9 @@ const only = (message: Message | null): Answered | null =>
 export function lastAnswer(value: unknown): Message | null {
   if (typeof value === "string") return value.trim() === "" ? null : { role: "assistant", content: value }
   const messages = (Array.isArray(value) ? value : [value]).flatMap((one) =>
-    isMap(one) ? (messagesOfOne({ ...(one["message"] === undefined ? { role: "assistant" } : {}), ...one }) ?? []) : [],
+    isJsonObject(one)
+      ? (messagesOfOne({ ...(one["message"] === undefined ? { role: "assistant" } : {}), ...one }) ?? [])
+      : [],
   )
   const last = joinedCalls(messages).at(-1)
   if (last?.role !== "assistant") return null
@@ -180,13 +184,17 @@ export function lastAnswer(value: unknown): Message | null {
 /** In the form of chat completions; null: none. */
 export function toolsOf({ inputs, attributes }: Recorded, path: readonly string[] | null): Loose[] | null {
   const usual =
-    isMap(inputs) && inputs["tools"] != null ? inputs["tools"] : isMap(attributes) ? attributes["tools"] : null
+    isJsonObject(inputs) && inputs["tools"] != null
+      ? inputs["tools"]
+      : isJsonObject(attributes)
+        ? attributes["tools"]
+        : null
   const tools = objectsOf(unpacked(path === null ? usual : valueAt({ inputs, attributes }, path))).flatMap(toolOf)
   return tools.length === 0 ? null : tools
 }
 
 function toolOf(tool: Loose): Loose[] {
-  if (isMap(tool["function"])) return [tool]
+  if (isJsonObject(tool["function"])) return [tool]
   if (typeof tool["name"] !== "string") return []
   const { name, description } = tool
   const parameters = firstOf(tool, ["parameters", "input_schema", "inputSchema"]) ?? {}

@@ -1,10 +1,10 @@
 /** Reads values out of parsed payloads, of whose form nothing is known. */
 
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 
 export type Loose = Record<string, unknown>
 
-export const objectsOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isMap) : [])
+export const objectsOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isJsonObject) : [])
 
 /** A text that is itself a JSON object or list, as span attributes often are, and else the value. */
 export function unpacked(value: unknown): unknown {
@@ -21,7 +21,7 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, step) => {
     const inside = unpacked(value)
     if (Array.isArray(inside)) return /^\d{1,9}$/.test(step) ? inside[Number(step)] : undefined
-    return isMap(inside) && Object.hasOwn(inside, step) ? inside[step] : undefined
+    return isJsonObject(inside) && Object.hasOwn(inside, step) ? inside[step] : undefined
   }, root)
 }
 

@@ -1,5 +1,5 @@
 /** One message of any of the known chats as a message of chat completions, which is what rows of training data hold. */
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { firstOf, type Loose, objectsOf, unpacked } from "./loose.ts"
 
 export interface Message extends Loose {
@@ -26,8 +26,8 @@ const roles: Readonly<Record<string, Message["role"]>> = {
 export function messagesOfOne(given: unknown): Message[] | null {
   const outer = unpacked(given)
   if (typeof outer === "string") return outer === "" ? null : [{ role: "user", content: outer }]
-  if (!isMap(outer)) return null
-  const value = isMap(outer["message"]) && outer["role"] === undefined ? outer["message"] : outer
+  if (!isJsonObject(outer)) return null
+  const value = isJsonObject(outer["message"]) && outer["role"] === undefined ? outer["message"] : outer
   const itemType = value["type"]
   if (itemType === "function_call")
     return [called([toolCall(value["call_id"], value["name"], value["arguments"])], null)]
@@ -64,8 +64,8 @@ function toolCall(id: unknown, name: unknown, given: unknown): Loose {
 }
 
 function openAiCall(call: Loose): Loose {
-  const inner = isMap(call["tool_call"]) ? call["tool_call"] : call
-  const made = isMap(inner["function"]) ? inner["function"] : inner
+  const inner = isJsonObject(call["tool_call"]) ? call["tool_call"] : call
+  const made = isJsonObject(inner["function"]) ? inner["function"] : inner
   return toolCall(inner["id"], made["name"], firstOf(made, ["arguments", "args", "input"]) ?? {})
 }
 
@@ -92,7 +92,7 @@ function partsOf(content: unknown): Parts {
   const texts: string[] = []
   for (const part of content as unknown[]) {
     if (typeof part === "string") texts.push(part)
-    else if (isMap(part)) addPart(part, texts, parts)
+    else if (isJsonObject(part)) addPart(part, texts, parts)
   }
   return { ...parts, text: texts.length === 0 ? null : texts.join("\n") }
 }

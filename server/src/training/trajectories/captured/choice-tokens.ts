@@ -1,5 +1,5 @@
 /** The tokens of captured chat completions and completions, a sampling run for each choice (art-0.5.23 4.2). */
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { ExchangeFault, type FaultPath } from "./exchange-fault.ts"
 import {
   agreed,
@@ -103,7 +103,7 @@ function promptAmong(
 }
 
 function chatLogprobs(choice: Loose, path: FaultPath): Logprobs {
-  const given = isMap(choice["logprobs"]) ? choice["logprobs"] : {}
+  const given = isJsonObject(choice["logprobs"]) ? choice["logprobs"] : {}
   const lists = ["content", "refusal"].map((part) => objectsAt(given[part], [...path, "logprobs", part]))
   const entries = lists.every((list) => list === null) ? null : lists.flatMap((list) => list ?? [])
   return {
@@ -118,7 +118,7 @@ function chatLogprobs(choice: Loose, path: FaultPath): Logprobs {
 }
 
 function completionLogprobs(choice: Loose, path: FaultPath): Logprobs {
-  const given = isMap(choice["logprobs"]) ? choice["logprobs"] : {}
+  const given = isJsonObject(choice["logprobs"]) ? choice["logprobs"] : {}
   const values = logprobsAt(given["token_logprobs"], [...path, "logprobs", "token_logprobs"])
   return {
     tokens: Array.isArray(given["tokens"]) ? (given["tokens"] as unknown[]) : null,

@@ -1,6 +1,6 @@
 /** Tokens in a captured answer: ids, log-probabilities, and whether they agree (art-0.5.23 4.2). */
 import type { z } from "zod"
-import { isMap } from "../../../json/parsed-json.ts"
+import { isJsonObject } from "../../../json/parsed-json.ts"
 import { logprobValues, tokenIds } from "../../../wire/training/token-arrays.ts"
 import { ExchangeFault, type FaultPath } from "./exchange-fault.ts"
 
@@ -37,7 +37,7 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, path: FaultPath): NonN
 export function objectsAt(value: unknown, path: FaultPath): Loose[] | null {
   if (value === null || value === undefined) return null
   if (!Array.isArray(value)) throw new ExchangeFault(path, "expected an array")
-  const wrong = value.findIndex((entry) => !isMap(entry))
+  const wrong = value.findIndex((entry) => !isJsonObject(entry))
   if (wrong !== -1) throw new ExchangeFault([...path, wrong], "expected an object")
   return value as Loose[]
 }
