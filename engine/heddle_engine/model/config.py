@@ -5,7 +5,7 @@ from functools import cached_property
 
 from .config_fields import refused, whole_number
 from .delta.delta_net import DeltaNetConfig
-from .families import WHOLES, Experts, Norms, find_activation, find_family, language_settings
+from .families import WHOLES, Experts, ExpertStorage, Norms, find_activation, find_family, language_settings
 from .gated_unit import Unit
 from .layer_config import LayerConfig
 
@@ -15,8 +15,8 @@ class MixtureConfig:
     """The `layers` whose tokens go to `per_token` of `num_experts` experts each.
 
     The weights of a token's experts add up to 1 where `normalised`, else to their share of all experts. `router` is
-    what a checkpoint calls it; experts are stored `together`, each on its own, or `either` way. `shared_size` is the
-    size of the expert that computes every token, 0 where there is none.
+    what a checkpoint calls it, and `storage` how it stores the experts. `shared_size` is the size of the expert that
+    computes every token, 0 where there is none.
     """
 
     num_experts: int
@@ -25,8 +25,7 @@ class MixtureConfig:
     normalised: bool
     layers: frozenset[int]
     router: str
-    together: bool
-    either: bool = False
+    storage: ExpertStorage
     shared_size: int = 0
 
     @staticmethod
@@ -46,8 +45,7 @@ class MixtureConfig:
             normalised=experts.normalised or bool(config.get("norm_topk_prob", experts.normalised_unless_told)),
             layers=_mixture_layers(config, experts),
             router=experts.router,
-            together=experts.together,
-            either=experts.either,
+            storage=experts.storage,
             shared_size=whole_number(config, "shared_expert_intermediate_size") if experts.shared else 0,
         )
 
@@ -179,9 +177,10 @@ def _rotary_dim(config: dict, head_dim: int) -> int:
 
 
 def _check_weights_are_read(config: dict, experts: Experts | None) -> None:
-    """Experts that are stored together may be in MXFP4; nothing else is read quantized."""
+    """Experts of gpt-oss may be in MXFP4; nothing else is read quantized."""
     method = (config.get("quantization_config") or {}).get("quant_method")
-    if config.get("quantization_config") and not (method == "mxfp4" and experts is not None and experts.together):
+    is_gpt_oss = experts is not None and experts.storage == "gpt_oss"
+    if config.get("quantization_config") and not (method == "mxfp4" and is_gpt_oss):
         raise refused(
             "The base model's weights are quantized; the engine reads float32, bfloat16 and float16. "
             "Name the unquantized model instead."

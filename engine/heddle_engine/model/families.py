@@ -6,6 +6,7 @@ is read from `config.json` into a `DecoderConfig`, and nothing behind that asks 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .config_fields import refused
 from .gated_unit import GELU_TANH, SILU, ClampedSwiglu, Unit
@@ -20,10 +21,17 @@ from .layer_config import (
     upper_sliding_layers,
 )
 
+ExpertStorage = Literal["separate", "stacked_or_separate", "gpt_oss"]
+"""How a checkpoint stores the experts of a layer.
+
+`separate`: each in tensors of its own. `stacked_or_separate`: like that, or all in one tensor [experts, out, in].
+`gpt_oss`: all in one tensor, with biases, as gpt-oss has them.
+"""
+
 
 @dataclass(frozen=True)
 class Norms:
-    """What a checkpoint calls the norms of a layer: before attention and feed-forward part, and what some have behind.
+    """What a checkpoint calls the norms of a layer. Not every layer has the two that stand behind a part.
 
     `offset` is added to each stored weight of a norm.
     """
@@ -39,17 +47,15 @@ class Norms:
 class Experts:
     """How the mixtures of a family are named and stored.
 
-    `inner`: the setting that says the size of an expert. `router`: what it is called. `together`: a tensor holds all
-    experts of a layer, which have biases. `either`: experts of a layer are in one tensor, or each in its own.
-    `normalised`: weights of experts add up to 1, whatever the config says; `normalised_unless_told`: where it says
-    nothing. `everywhere`: every layer has a mixture, whatever the config says. `shared`: an expert beside the others
-    computes every token.
+    `inner`: the setting that says the size of an expert. `router`: what the router is called. `normalised`: weights of
+    experts add up to 1, whatever the config says; `normalised_unless_told`: where the config says nothing.
+    `everywhere`: every layer has a mixture, whatever the config says. `shared`: an expert beside the others computes
+    every token.
     """
 
     inner: str = "moe_intermediate_size"
     router: str = "gate"
-    together: bool = False
-    either: bool = False
+    storage: ExpertStorage = "separate"
     normalised: bool = False
     normalised_unless_told: bool = False
     everywhere: bool = False
@@ -93,7 +99,7 @@ FAMILIES = {
         layers=hybrid_layers,
         norms=Norms(offset=1.0),
         qk_norm=True,
-        experts=Experts(either=True, normalised_unless_told=True, shared=True),
+        experts=Experts(storage="stacked_or_separate", normalised_unless_told=True, shared=True),
         hybrid=True,
         grouped=True,
     ),
@@ -102,7 +108,7 @@ FAMILIES = {
         layers=hybrid_layers,
         norms=Norms(offset=1.0),
         qk_norm=True,
-        experts=Experts(either=True, normalised=True, everywhere=True, shared=True),
+        experts=Experts(storage="stacked_or_separate", normalised=True, everywhere=True, shared=True),
         hybrid=True,
     ),
     "GemmaForCausalLM": Family(
@@ -130,7 +136,7 @@ FAMILIES = {
     ),
     "GptOssForCausalLM": Family(
         layers=every_other_sliding,
-        experts=Experts(inner="intermediate_size", router="router", together=True, normalised=True),
+        experts=Experts(inner="intermediate_size", router="router", storage="gpt_oss", normalised=True),
         sinks=True,
         clamped=True,
     ),

@@ -55,7 +55,7 @@ def test_experts_that_are_stored_together_are_refused_before_weights_are_there(m
 def test_experts_of_gpt_oss_are_together_before_weights_are_there(model_folders, tmp_path):
     stacked = {"model.layers.0.mlp.experts.gate_up_proj_blocks": "model-00001-of-00002.safetensors"}
     folder = without_weights(model_folders("gpt_oss"), tmp_path, stacked)
-    assert Base("some/model", folder, CPU, torch.float32, from_hub=True).config.mixture.together
+    assert Base("some/model", folder, CPU, torch.float32, from_hub=True).config.mixture.storage == "gpt_oss"
 
 
 def test_experts_of_their_own_are_found_in_the_index(model_folders, tmp_path):

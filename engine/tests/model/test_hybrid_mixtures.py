@@ -92,7 +92,7 @@ def test_experts_in_one_tensor_are_taken_before_weights_are_there(stacked, tmp_p
     small = shutil.copytree(stacked, tmp_path / "small", ignore=shutil.ignore_patterns("*.safetensors"))
     places = dict.fromkeys(load_file(stacked / WEIGHTS), "model-00001-of-00002.safetensors")
     (small / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
-    assert Base("some/model", small, CPU, torch.float32, from_hub=True).config.mixture.either
+    assert Base("some/model", small, CPU, torch.float32, from_hub=True).config.mixture.storage == "stacked_or_separate"
 
 
 def test_experts_in_one_tensor_of_another_shape_are_named(stacked):
@@ -139,7 +139,7 @@ def test_the_hubs_config_of_35b_a3b_is_read():
     }
     config = DecoderConfig.from_hf({"architectures": ["Qwen3_5MoeForConditionalGeneration"], "text_config": text})
     assert config.mixture == MixtureConfig(
-        256, 8, 512, True, frozenset(range(40)), router="gate", together=False, either=True, shared_size=512
+        256, 8, 512, True, frozenset(range(40)), router="gate", storage="stacked_or_separate", shared_size=512
     )
     assert [layer for layer in range(40) if not config.layers[layer].is_delta] == list(range(3, 40, 4))
     assert (config.rotary_dim, config.tower, config.intermediate_size) == (64, "visual", 0)

@@ -221,6 +221,6 @@ def test_the_hosted_services_model_is_read():
             "use_sliding_window": False,
         }
     )
-    assert config.mixture == MixtureConfig(128, 8, 768, True, frozenset(range(48)), router="gate", together=False)
+    assert config.mixture == MixtureConfig(128, 8, 768, True, frozenset(range(48)), router="gate", storage="separate")
     assert (config.expert_shape("gate_proj"), config.expert_shape("down_proj")) == ((768, 2048), (2048, 768))
     assert config.max_position == 262144

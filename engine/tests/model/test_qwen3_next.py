@@ -144,7 +144,7 @@ def test_the_hubs_config_of_80b_a3b_is_read():
     }
     config = DecoderConfig.from_hf(hub)
     assert config.mixture == MixtureConfig(
-        512, 10, 512, True, frozenset(range(48)), router="gate", together=False, either=True, shared_size=512
+        512, 10, 512, True, frozenset(range(48)), router="gate", storage="stacked_or_separate", shared_size=512
     )
     assert config.delta == DeltaNetConfig(16, 32, 128, 128, 4, grouped=True)
     assert [layer for layer in range(48) if not config.layers[layer].is_delta] == list(range(3, 48, 4))

@@ -35,7 +35,7 @@ class Checkpoint:
         return self.in_format(self._read(name, shape))
 
     def in_fp32(self, name: str, *shape: int) -> Tensor:
-        """The same, whatever the dtype is: what was stored in 32 bits is not rounded."""
+        """The tensor `name` of `shape` in fp32, whatever the dtype is: what was stored in fp32 is not rounded."""
         return self._read(name, shape).to(self._device, torch.float32)
 
     def _read(self, name: str, shape: tuple[int, ...]) -> Tensor:

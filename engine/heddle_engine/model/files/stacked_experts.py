@@ -1,6 +1,6 @@
-"""Experts of a layer that a checkpoint stores together: one tensor for all of a kind.
+"""Reads the experts of a layer where a checkpoint stores all of them in one tensor of each kind.
 
-Those of gpt-oss have biases, and rows of gate and up stand in turns. Their weights are plain, [experts, in, out], or in
+Those of gpt-oss have biases, and rows of gate and up alternate. Their weights are plain, [experts, in, out], or in
 MXFP4 (OCP Microscaling Formats v1.0): blocks of 32 numbers along the input, two to a byte, the lower half first, with a
 power of two for each. Those of Qwen3.5 and Qwen3-Next are [experts, out, in], all rows of the gate before those of up.
 """
@@ -14,7 +14,7 @@ from ..linear import FrozenLinear, fuse
 from .checkpoint import Checkpoint
 
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
-"""The numbers of four bits, by their bits."""
+"""The number that each pattern of four bits stands for."""
 
 _SCALE_BIAS = 127
 
@@ -50,7 +50,7 @@ class StackedExperts:
 
 
 class GptOssExperts(StackedExperts):
-    """The same as gpt-oss has them."""
+    """The experts of one layer as gpt-oss has them: with biases, plain or in MXFP4."""
 
     def projection(self, expert: int, site: str) -> FrozenLinear:
         module = f"{site}_proj"

@@ -21,9 +21,9 @@ from .weight_files import tensor_files
 
 
 def check_experts(folder: Path, config: DecoderConfig) -> None:
-    """Raises `invalid` where an index names no expert's own weights. Asked before the weights are there."""
+    """Raises `invalid` if the index names no tensors of single experts. Reads the index only; weights may be absent."""
     mixture = config.mixture
-    if mixture is None or mixture.together or mixture.either or not mixture.layers:
+    if mixture is None or mixture.storage != "separate" or not mixture.layers:
         return
     places = tensor_files(folder)
     first = f"model.layers.{min(mixture.layers)}.mlp.experts.0.gate_proj.weight"
@@ -68,7 +68,7 @@ def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> De
     load_mixer = _load_delta_net if config.layers[index].is_delta else _load_attention
 
     def norm(name: str | None) -> Tensor | None:
-        return name and _load_norm(checkpoint, config, f"{prefix}.{name}", config.hidden_size)
+        return None if name is None else _load_norm(checkpoint, config, f"{prefix}.{name}", config.hidden_size)
 
     return DecoderLayer(
         attention_norm=norm(names.attention),
@@ -81,7 +81,7 @@ def _load_layer(checkpoint: Checkpoint, config: DecoderConfig, index: int) -> De
 
 
 def _load_attention(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -> dict:
-    """By the names of `DecoderLayer`."""
+    """The mixer's arguments of `DecoderLayer`, by name."""
     prefix = f"{layer}.self_attn"
     return {
         "qk_norm": _load_qk_norm(checkpoint, config, prefix) if config.qk_norm else None,
@@ -93,7 +93,7 @@ def _load_attention(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -
 
 
 def _load_delta_net(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -> dict:
-    """By the names of `DecoderLayer`."""
+    """The mixer's arguments of `DecoderLayer`, by name."""
     prefix, delta, hidden = f"{layer}.linear_attn", config.delta, config.hidden_size
     taken = delta_projections(checkpoint, prefix, delta, hidden)
     net = DeltaNet(
@@ -109,13 +109,13 @@ def _load_delta_net(checkpoint: Checkpoint, config: DecoderConfig, layer: str) -
 
 
 def _load_norm(checkpoint: Checkpoint, config: DecoderConfig, name: str, size: int) -> Tensor:
-    """Where something is added to a weight, the sum is kept in 32 bits: fewer would lose what was stored."""
+    """The weight of a norm. With an offset (Gemma stores w - 1) the sum is kept in fp32: fewer bits would round it."""
     weight = checkpoint.tensor(f"{name}.weight", size)
     return weight.float() + config.norms.offset if config.norms.offset else weight
 
 
 def _load_qk_norm(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Tensor:
-    """[heads + kv_heads, D]. What scores are multiplied by is multiplied into the queries here."""
+    """Weights of the norms of queries and keys, [heads + kv_heads, D]. Those of queries include the scale of scores."""
     q, k = (_load_norm(checkpoint, config, f"{prefix}.{name}", config.head_dim) for name in ("q_norm", "k_norm"))
     q = q * config.query_scale
     return torch.cat([q.expand(config.num_heads, -1), k.expand(config.num_kv_heads, -1)])
@@ -137,10 +137,10 @@ def _load_mixture(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) ->
 
 
 def _experts_of(checkpoint: Checkpoint, config: DecoderConfig, prefix: str) -> Callable[[int, str], FrozenLinear]:
-    """What reads a site of an expert, wherever the checkpoint has it."""
-    if config.mixture.together:
+    """A function that reads site `gate_up` or `down` of an expert, however the checkpoint stores it."""
+    if config.mixture.storage == "gpt_oss":
         return GptOssExperts(checkpoint, config, prefix).projection
-    if config.mixture.either and f"{prefix}.gate_up_proj" in checkpoint:
+    if config.mixture.storage == "stacked_or_separate" and f"{prefix}.gate_up_proj" in checkpoint:
         return StackedExperts(checkpoint, config, prefix).projection
     return lambda number, site: _load_site(checkpoint, f"{prefix}.{number}", site, config.expert_shape)
 
