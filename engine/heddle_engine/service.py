@@ -53,7 +53,7 @@ class Service:
         await connection.run()
 
     async def _is_admitted(self, connection: "_Connection", writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection has said hello with the token; until then little is read of it and nothing told."""
+        """Whether the connection says hello with the token. Until then little of it is read, and nothing answered."""
         peer = writer.get_extra_info("peername")
         if self._strangers >= _MOST_STRANGERS:
             log.warning("a connection from %s is refused: %s others have not said hello yet", peer, self._strangers)
@@ -71,7 +71,7 @@ class Service:
             self._strangers -= 1
         return True
 
-    def knows(self, hello: dict) -> bool:
+    def has_token(self, hello: dict) -> bool:
         """Whether a first call shows the token."""
         params = hello.get("params")
         token = params.get("token") if hello.get("method") == "hello" and isinstance(params, dict) else None
@@ -139,11 +139,11 @@ class _Connection:
         self._calls: dict[int, asyncio.Task] = {}
 
     async def greet(self) -> bool:
-        """Whether the first call is a hello that the service knows; it is answered then, and refused otherwise."""
+        """Whether the first call is a hello with the service's token; answers it if so, else refuses it."""
         hello = await read_frame(self._reader, _HELLO_BYTES)
         if hello is None:
             raise ConnectionError("it closed")
-        if self._service.knows(hello):
+        if self._service.has_token(hello):
             self._start(hello)
             return True
         if isinstance(hello.get("id"), int):

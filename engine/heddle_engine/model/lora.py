@@ -25,6 +25,7 @@ MAX_LORA_RANK = 512
 MODULES = tuple(module for modules in SITE_MODULES.values() for module in modules)
 _ATTENTION = SITE_MODULES["qkv"] + SITE_MODULES["o"]
 _LORA_A = ".lora_A.weight"
+_LORA_B = ".lora_B.weight"
 _STEM = "base_model.model."
 """What peft puts before the path of a module."""
 _BLOCK_OF = {module: "self_attn" if module in _ATTENTION else "mlp" for module in MODULES}
@@ -42,7 +43,7 @@ _NEUTRAL = {
 }
 """Settings of peft under which an adapter, or its base, computes something else, each with the value that is served."""
 _CHANGE_THE_BASE = ("pissa", "olora", "corda", "loftq", "lora_ga")
-"""How `init_lora_weights` begins where peft takes the first adapter, or a rounding, out of the base model's weights."""
+"""How `init_lora_weights` begins where peft changes the base model: it subtracts the first adapter, or quantizes."""
 
 
 @dataclass
@@ -107,8 +108,8 @@ def write_peft(folder: Path, weights: LoraWeights, base_model: str, config: Deco
     tensors = {}
     for (layer, module), lora in weights.modules.items():
         prefix = f"{_STEM}{_path_in_base(layer, module, config)}"
-        tensors[f"{prefix}.lora_A.weight"] = lora.a.detach().float().cpu().contiguous()
-        tensors[f"{prefix}.lora_B.weight"] = lora.b.detach().float().cpu().contiguous()
+        tensors[f"{prefix}{_LORA_A}"] = lora.a.detach().float().cpu().contiguous()
+        tensors[f"{prefix}{_LORA_B}"] = lora.b.detach().float().cpu().contiguous()
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
     (folder / "adapter_config.json").write_text(json.dumps(_peft_config(weights, base_model, config), indent=2) + "\n")
 
@@ -159,9 +160,9 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
     modules = {}
     for path, wanted, alpha in zip(paths, ranks, alphas, strict=True):
         layer, module = _parse_path(path, config)
-        a, b = tensors.pop(f"{path}{_LORA_A}"), tensors.pop(f"{path}.lora_B.weight", None)
+        a, b = tensors.pop(f"{path}{_LORA_A}"), tensors.pop(f"{path}{_LORA_B}", None)
         if b is None:
-            raise EngineError("invalid", f"Adapter {folder} has {path}{_LORA_A} but no {path}.lora_B.weight.")
+            raise EngineError("invalid", f"Adapter {folder} has {path}{_LORA_A} but no {path}{_LORA_B}.")
         if (layer, module) in modules:
             raise EngineError("invalid", f"The adapter changes layer {layer} {module} under two names: {path} is one.")
         _check_shapes(path, a, b, config.module_shape(module))
@@ -174,7 +175,7 @@ def read_peft(folder: Path, config: DecoderConfig) -> LoraWeights:
 
 
 def _by_pattern(settings: dict, name: str, paths: list[str], default: float) -> list[float]:
-    """Of the module at each path the value that `rank_pattern` or `alpha_pattern` has for it."""
+    """The value of each path's module in the setting `name` (`rank_pattern`, `alpha_pattern`), or else `default`."""
     patterns = settings.get(name) or {}
     if not (isinstance(patterns, dict) and all(map(is_number, patterns.values()))):
         raise EngineError("invalid", f"adapter_config.json: {name} is {patterns!r}; numbers by module are needed.")
@@ -244,7 +245,7 @@ def _read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def module_path(layer: int, module: str) -> str:
-    """As the weights of a base model of text alone name it, without `.weight`."""
+    """The name of a module's weights in a base model of text alone, without `.weight`."""
     return f"model.layers.{layer}.{_BLOCK_OF[module]}.{module}"
 
 
@@ -254,12 +255,12 @@ def _path_in_base(layer: int, module: str, config: DecoderConfig) -> str:
 
 
 def _drop_untrained_tower(tensors: dict[str, Tensor], config: DecoderConfig) -> None:
-    """peft may give the tower modules too: where no picture came, their B are zero, and they change nothing."""
+    """Drop the tower's modules whose B is zero: peft may add them, and where no picture came they change nothing."""
     for name in list(tensors):
-        path, is_b, _ = name.partition(".lora_B.weight")
+        path, is_b, _ = name.partition(_LORA_B)
         if is_b and config.tower in path.split(".") and not tensors[name].any():
             del tensors[name]
-            tensors.pop(f"{path}.lora_A.weight", None)
+            tensors.pop(f"{path}{_LORA_A}", None)
 
 
 def _parse_path(path: str, config: DecoderConfig) -> tuple[int, str]:

@@ -91,7 +91,7 @@ class Batcher:
         self._prefilling: list[Generation] = []
         self._rows: list[Generation] = []
         self._batch: DecodeBatch | None = None  # None once rows or lines have changed
-        self._ahead: _Step | None = None  # begun before the tokens of the last one were told
+        self._ahead: _Step | None = None  # begun before the tokens of the last step were handed over
         self._sampler: Sampler | None = None
 
     @property
@@ -157,7 +157,7 @@ class Batcher:
     # Admission
 
     def _admit(self) -> None:
-        """Let choices begin that may; one whose prompt is known whole needs no prefill."""
+        """Begin the choices that are admitted. One whose whole prompt is cached needs no prefill."""
         computing = {generation.request.prompt_key for generation in self._prefilling}
         ready: list[tuple[Generation, Tensor]] = []
         for generation in self._admission.admit([*self._prefilling, *self._rows], computing):
@@ -180,7 +180,7 @@ class Batcher:
             self._begin([generation for generation, _ in ready], torch.stack([hidden for _, hidden in ready]))
 
     def _reuse(self, generation: Generation) -> Tensor | None:
-        """Copy what is cached of the sequence; its last hidden state when that is all of it."""
+        """Copy the cached part of the sequence into its line. Returns the last hidden state if all of it was cached."""
         hit = None
         if not generation.reads_prompt:
             hit = self._cache.find(generation.request.namespace, generation.ids)
@@ -217,8 +217,8 @@ class Batcher:
     def _chunks(self, budget: int) -> list[tuple[Generation, int]]:
         """The part of each prompt to compute now: equal parts for the tenants, in the order of arrival within one.
 
-        What a tenant does not need of its part goes to the first of the others; who got something now comes
-        after the others in the next step.
+        Tokens that a tenant does not need go to the first of the others. Tenants that are served now stand behind
+        the others in the next step.
         """
         tenants = list(dict.fromkeys(generation.tenant for generation in self._prefilling))
         part = max(_LEAST_CHUNK, budget // len(tenants))
@@ -236,7 +236,7 @@ class Batcher:
         return [(generation, count) for generation, count in counts.items() if count]
 
     def _begin(self, generations: list[Generation], hidden: Tensor) -> None:
-        """Sample the first token of each and let it join the running rows; what is to have none ends."""
+        """Sample the first token of each and add it to the running rows. A generation that may have no token ends."""
         for generation, last in zip(generations, hidden, strict=True):
             if generation.remaining <= 0:
                 self._end_unsampled(generation, last)
@@ -273,7 +273,7 @@ class Batcher:
     # Decode
 
     def _decode(self) -> None:
-        step = self._begun() or self._begin_step()
+        step = self._take_ahead() or self._begin_step()
         if step is None:
             return
         drawn = self._sampler.draw(self._decoder.head.in_fp32(step.hidden))
@@ -282,8 +282,8 @@ class Batcher:
             self._ahead = self._go_ahead(self._batch)
         self._accept(step.rows, drawn.read())
 
-    def _begun(self) -> _Step | None:
-        """The step that was begun ahead, of those of its rows that still run; who came since waits for the next."""
+    def _take_ahead(self) -> _Step | None:
+        """The step that was begun ahead, less the rows that have ended. Rows that came since wait for the next one."""
         ahead, self._ahead = self._ahead, None
         if ahead is None or self._batch:
             return ahead
@@ -316,7 +316,7 @@ class Batcher:
         return _Step(batch.rows, batch.step()) if batch is self._batch else None
 
     def _make_room(self) -> None:
-        """Lengthen full lines; where memory is out, rows of who has most of it wait and are computed again."""
+        """Lengthen full lines. When memory is out, a row of the tenant that holds most goes back to the queue."""
         for generation in [row for row in self._rows if row.line.is_full]:
             while generation.line and not self._lengthen(generation):
                 self._preempt()
@@ -353,7 +353,7 @@ class Batcher:
                 if generation.accept(Token(sampled.tokens[place], sampled.logprobs[place], top)):
                     ended.append(generation)
             except Exception as error:
-                log.exception("a token could not be told")
+                log.exception("a token could not be handed over")
                 self._fail({generation.request}, as_engine_error(error))
         for generation in ended:
             if generation.line is None:

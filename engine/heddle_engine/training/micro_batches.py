@@ -27,17 +27,17 @@ from .trainable_lora import TrainableLora
 
 #: Packed tokens of one forward pass.
 TOKENS = {"cpu": 2048, "cuda": 8192}
-#: The same where sequences share a long prompt, which is computed once a pass.
+#: The same where sequences share a long prompt: a pass computes it once, so large passes are worth it.
 MOST_TOKENS = {"cpu": 16384, "cuda": 32768}
-#: On a GPU fewer where only they fit without being computed twice: so few keep it as busy.
+#: Passes on a GPU are planned no smaller than this, which keeps it busy; one that does not fit computes layers twice.
 LEAST_TOKENS = 2048
 
 
 @dataclass(frozen=True)
 class PieceLimits:
-    """How large pieces are: ``usual`` tokens, ``most`` where members of a group would compute a long prompt again.
+    """How many tokens a piece may have: ``usual``, or ``most`` where a cut would compute a long shared prompt twice.
 
-    Two such members stay together in any case, until ``pairs`` have run out of memory.
+    Two sequences with such a prompt stay together at any size, unless ``pairs`` is off: a pair ran out of memory.
     """
 
     usual: int
@@ -45,7 +45,7 @@ class PieceLimits:
     pairs: bool = True
 
     def allow(self, sequence: Sequence, shared: int, size: int, count: int) -> bool:
-        """Whether ``sequence`` joins a piece of ``count`` sequences and ``size`` tokens, ``shared`` of its own too."""
+        """Whether ``sequence`` joins a piece of ``count`` others; ``shared`` of their ``size`` tokens are its own."""
         size += len(sequence) - shared
         if 2 * shared < len(sequence):
             return size <= self.usual
@@ -84,7 +84,7 @@ class MicroBatches:
         usual = min(TOKENS[kind], max(LEAST_TOKENS, fit))
         self._limits = PieceLimits(usual, max(usual, min(MOST_TOKENS[kind], fit)))
         self.halvings = 0
-        #: How workers ended; there are none.
+        #: As in ``SharedBatches``; here there are no workers to lose.
         self.lost: list[str] = []
         self.seconds = 0.0
 
@@ -95,7 +95,7 @@ class MicroBatches:
     def backward(self, sequences: list[Sequence], lora: TrainableLora, objective: Objective) -> Iterator[list[Record]]:
         """Adds the gradient of the summed objective to ``lora.gradient``; yields each piece's records.
 
-        Yields none after a pass for which memory did not suffice.
+        Yields an empty list after a pass for which memory did not suffice.
         """
         pieces = deque(cut(sequences, range(len(sequences)), self._limits))
         while pieces:

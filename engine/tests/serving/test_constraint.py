@@ -1,4 +1,4 @@
-"""A grammar holds the answer; the reasoning before it is free."""
+"""An answer must follow its grammar; the reasoning before it is free."""
 
 import pytest
 from tokenizers import AddedToken

@@ -51,7 +51,7 @@ def import_adapter(params: dict, base: Base) -> dict:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """The two files of an adapter; whatever else lies in the archive stays there."""
+    """Extracts the two files of an adapter, and nothing else of the archive."""
     names = []
     try:
         with tarfile.open(archive, "r:") as tar:
@@ -122,15 +122,11 @@ def _check_settings(folder: Path) -> dict:
         raise EngineError("invalid", f"{_CONFIG}: r is {rank!r}; a rank is a whole number from 1 to {MAX_LORA_RANK}.")
     if not is_number(alpha) or alpha <= 0:
         raise EngineError("invalid", f"{_CONFIG}: lora_alpha is {alpha!r}; a number above 0 is needed.")
-    for name in ("rank_pattern", "alpha_pattern"):
-        patterns = settings.get(name) or {}
-        if not isinstance(patterns, dict) or not all(isinstance(value, int | float) for value in patterns.values()):
-            raise EngineError("invalid", f"{_CONFIG}: {name} is {patterns!r}; numbers by module are needed.")
     return settings
 
 
 def _check_base(settings: dict, name: str, base: Base) -> None:
-    """A model has many spellings: hub names of copies, folders. The last part of one tells models apart well enough."""
+    """Compares the last part of the two names only: copies of a model have other owners and folders, but that part."""
     named = settings.get("base_model_name_or_path")
     if not named:
         return
@@ -144,7 +140,7 @@ def _check_base(settings: dict, name: str, base: Base) -> None:
 
 
 def _check_tensors(file: Path) -> None:
-    """Before they are read."""
+    """Checks format and shape of every tensor by the file's header, before any is read."""
     try:
         with safe_open(file, "pt") as tensors:
             names = sorted(tensors.keys())
