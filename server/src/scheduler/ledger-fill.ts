@@ -1,4 +1,4 @@
-/** Puts what the token ledger holds into a job's data, for choices that carry a key of it (engine 5.4). */
+/** Fills a job's data with the tokens of choices that carry a key of the token ledger (engine 5.4). */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { access, open, rename, rm } from "node:fs/promises"
@@ -20,7 +20,7 @@ const linesAtOnce = 64
 const charactersAtOnce = 8 * 1024 * 1024
 /** Characters parsed or printed in one turn of the event loop, which serves everybody; a line may have more. */
 const charactersPerTurn = 1024 * 1024
-/** A line without it need not be parsed. */
+/** A line without this text has no key, and is not parsed. */
 const keyField = '"ledger_key":"'
 
 /**

@@ -12,20 +12,19 @@ const fields = [...attachedFields, ...scorerFields] as const satisfies (keyof Ch
 
 export type AgentTarget = "agent_span" | "agent_turn" | "agent_conversation"
 
-/** How a client names it; ids of conversations are a client's, and escaped. */
+/** The ref of a span, a turn or a conversation. Clients choose the ids of conversations, so those are escaped. */
 export function targetRef({ name }: ProjectAccess, kind: AgentTarget, id: string): string {
   return `${refPrefix}${name}/${kind}/${kind === "agent_conversation" ? encodeURIComponent(id.toWellFormed()) : id}`
 }
 
-/** By the ref that it is on, the oldest first. */
+/** Feedback by the ref that it is about, the oldest first. */
 export async function feedbackByRef(
   traces: TraceStore,
   project: ProjectAccess,
   refs: readonly string[],
 ): Promise<Map<string, ChatFeedback[]>> {
   if (refs.length === 0) return new Map()
-  const where: Operand = { $in: [{ $getField: "weave_ref" }, refs.map(($literal) => ({ $literal }))] }
-  const found = await select(traces, project, where, fields)
+  const found = await select(traces, project, oneOf("weave_ref", refs), fields)
   return Map.groupBy(
     found.map((row) => ({ ...row, payload: parseExact(String(row["payload"])) }) as ChatFeedback),
     ({ weave_ref }) => weave_ref,
@@ -40,9 +39,6 @@ export async function feedbackOfConversations(
   project: ProjectAccess,
   conversationIds: readonly string[],
 ): Promise<Map<string, SpansFeedback[]>> {
-  const oneOf = (field: string, values: readonly string[]): Operand => ({
-    $in: [{ $getField: field }, values.map(($literal) => ({ $literal }))],
-  })
   const where: Operand = {
     $and: [
       oneOf("feedback_type", ["wandb.agent_user_feedback", "wandb.agent_monitor"]),
@@ -56,7 +52,7 @@ export async function feedbackOfConversations(
 
 function spansFeedback(row: Readonly<Record<string, unknown>>): SpansFeedback {
   const feedback = row as unknown as ChatFeedback
-  // Maps, since a rating may be called like a member of every object.
+  // A rating may have the name of something that every object inherits, such as `constructor`; maps inherit nothing.
   const reasons = new Map(Object.entries(feedback.scorer_rating_reasons))
   const confidences = new Map(Object.entries(feedback.scorer_rating_confidences))
   return {
@@ -70,6 +66,10 @@ function spansFeedback(row: Readonly<Record<string, unknown>>): SpansFeedback {
       confidence: confidences.get(name) ?? null,
     })),
   }
+}
+
+function oneOf(field: string, values: readonly string[]): Operand {
+  return { $in: [{ $getField: field }, values.map(($literal) => ({ $literal }))] }
 }
 
 async function select(

@@ -1,4 +1,4 @@
-/** `/completions/create` and its stream: evaluation-store-calls 9. The way of a chat, recorded as a call. */
+/** `/completions/create` and its stream: a chat completion that is recorded as a call (evaluation-store-calls 9). */
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError, type ValidationIssue } from "../../errors.ts"
 import type { RouteContext } from "../../http/route.ts"
@@ -25,7 +25,7 @@ export type ExecutionContext = Pick<RouteContext, "principal" | "requestId" | "s
 interface Completion {
   project: ProjectAccess
   chat: AdmittedChat
-  /** Under which its usage is counted. */
+  /** The name under which its usage is counted. */
   model: string
   call: CompletionCall
 }
@@ -54,7 +54,7 @@ async function outcome(chat: AdmittedChat, signal: AbortSignal): Promise<Outcome
   }
 }
 
-/** Lines of JSON, each with its end. A failure of the model is a line; the call is ended however the stream ends. */
+/** JSON Lines, each with its line feed. A failure of the model is a line; the call is ended however the stream ends. */
 export async function streamCompletion(
   dependencies: ExecutionDependencies,
   context: ExecutionContext,
@@ -85,13 +85,13 @@ async function* lines({ chat, model, call }: Completion, signal: AbortSignal): A
 
 const emptyChoices = '[{"index":0,"delta":{},"finish_reason":null}]'
 
-/** With a choice, an empty one at least: weave's client shows in its example how to read `choices[0]` of every chunk. */
+/** A chunk without choices gets an empty one: the example of weave's client reads `choices[0]` of every chunk. */
 function chunkLine({ text, value }: SentChunk): string {
   const choices = isJsonObject(value) ? value["choices"] : null
   return jsonLine(Array.isArray(choices) && choices.length === 0 ? withTextAt(text, ["choices"], emptyChoices) : text)
 }
 
-/** Its call is stored: what cannot be recorded is refused before the model is asked, and paid. */
+/** Stores the call before the model is asked, and paid: what cannot be recorded is refused. */
 async function begin(
   dependencies: ExecutionDependencies,
   context: ExecutionContext,
@@ -131,7 +131,7 @@ async function prepare(
   return { project, chat, model, call: new CompletionCall(dependencies, context, project, body, exact) }
 }
 
-/** Not for the model: what the server has done, and keys of other services. */
+/** Fields that do not go to the model: the server itself acts on them, or they hold keys of other services. */
 const ownFields = [
   "prompt",
   "template_vars",

@@ -1,4 +1,4 @@
-/** A chat request to the engine's parameters: inference-api 3 and 4, training-api 4.4. */
+/** Turns a chat request into the engine's parameters: inference-api 3 and 4, training-api 4.4. */
 import type { SamplingCall } from "../../gateway/gateway.ts"
 import type { EngineChatParamsInput } from "../../wire/engine/chat.ts"
 import type { ChatRequest } from "../../wire/inference/chat.ts"
@@ -40,7 +40,7 @@ export function toChatCall(body: ChatRequest): SamplingCall {
 const noTurn =
   "a call that is asked for begins a turn of the assistant, and this prompt begins none; end it with another turn, or let the model choose"
 
-/** Templates know either name of a turn's reasoning, so both are there (inference-api 4). */
+/** Some templates read `reasoning`, others `reasoning_content`, so a turn gets both (inference-api 4). */
 export function toEngineMessages(messages: ChatRequest["messages"]): ChatRequest["messages"] {
   return messages.map((message) => {
     const reasoning = message["reasoning"] ?? message["reasoning_content"]
@@ -53,7 +53,7 @@ function effortVariables({ reasoning_effort: effort }: ChatRequest): Record<stri
   return effort == null ? {} : { reasoning_effort: effort, enable_thinking: effort !== "none" }
 }
 
-// Tools of a chat request, in every form clients send, to the engine's two fields (inference-api 3).
+// Tools: clients send them in several forms, the engine has two fields (inference-api 3).
 
 type EngineTools = Pick<EngineChatParamsInput, "tools" | "tool_choice">
 type Tool = Record<string, unknown>
@@ -116,20 +116,27 @@ function nameOf(tool: Tool): unknown {
   return (tool["function"] as { name?: unknown } | undefined)?.name
 }
 
-// Template variables of a request beside its messages (inference-api 4).
+// Variables of the chat template that the request sets (inference-api 4).
 
-/** Variables that the server sets itself, by the field of the request that they come from. */
-const ownFields = ["messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "chat_template"]
+/** Variables that have a field of their own in the request. */
+const fieldVariables = [
+  "messages",
+  "tools",
+  "documents",
+  "add_generation_prompt",
+  "continue_final_message",
+  "chat_template",
+]
 
-/** Names that come with the model or belong to the renderer. */
-const notVariables = ["bos_token", "eos_token", "unk_token", "pad_token", "tokenize", "self"]
+/** Variables that come from the model, or from the renderer. */
+const givenVariables = ["bos_token", "eos_token", "unk_token", "pad_token", "tokenize", "self"]
 
-/** @throws {HeddleError} `invalid_request` for a name that the template has from elsewhere. */
+/** @throws {HeddleError} `invalid_request` for a variable that is set elsewhere. */
 export function templateVariables(given: Record<string, unknown> | null | undefined): Record<string, unknown> {
   for (const name of Object.keys(given ?? {})) {
     const param = `chat_template_kwargs.${name}`
-    if (ownFields.includes(name)) throw refused(param, `give it as the field ${name} of the request`)
-    if (notVariables.includes(name)) throw refused(param, "the model's own is used; leave it out")
+    if (fieldVariables.includes(name)) throw refused(param, `give it as the field ${name} of the request`)
+    if (givenVariables.includes(name)) throw refused(param, "the model's own is used; leave it out")
   }
   return given ?? {}
 }

@@ -1,4 +1,4 @@
-/** Answers that are made at this moment, which their team may cancel. */
+/** Responses that are being made, which their team may cancel. */
 import { HeddleError } from "../../errors.ts"
 import type { ResponseFrame } from "./response-answer.ts"
 
@@ -11,7 +11,7 @@ interface OpenResponse {
 export class OpenResponses {
   readonly #open = new Map<string, OpenResponse>()
 
-  /** Call `end` when it is over. `signal` fires when its client leaves or it is cancelled. */
+  /** Call `end` when the response is over. `signal` fires when its client leaves, or when it is cancelled. */
   begin(projectId: string, frame: ResponseFrame, left: AbortSignal) {
     const cancelling = new AbortController()
     this.#open.set(frame.id, { projectId, frame, cancelling })

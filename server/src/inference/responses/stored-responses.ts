@@ -1,4 +1,4 @@
-/** Answers that requests may go on from (`previous_response_id`): kept with their project, so many and so long as the limits say. */
+/** Answers that requests may go on from (`previous_response_id`): kept per project, as many and as long as the limits say. */
 import { requireRightIn, teamIds } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
@@ -16,13 +16,13 @@ import type { ResponseAnswer, ResponseInputItem } from "../../wire/inference/res
 
 type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
 
-/** Looking for the oldest takes longer than storing one: it is done once for so many. */
-const storedBetweenLooks = 100
+/** Removing the oldest takes longer than storing one, so it is done once per this many. */
+const storedPerRemoval = 100
 
 export class StoredResponses {
   readonly #database: CatalogDatabase
   readonly #limits: ResponseLimits
-  /** By project, how many were stored since the oldest were looked for. */
+  /** By project, how many were stored since the oldest were removed. */
   readonly #stored = new Map<string, number>()
 
   constructor(database: CatalogDatabase, limits: ResponseLimits) {
@@ -41,9 +41,9 @@ export class StoredResponses {
     })
     const most = this.#limits.stored_responses_per_project
     const stored = (this.#stored.get(projectId) ?? 0) + 1
-    const isTime = stored >= Math.min(storedBetweenLooks, most)
-    this.#stored.set(projectId, isTime ? 0 : stored)
-    if (isTime) await removeOldestResponses(this.#database, projectId, most)
+    const isDue = stored >= Math.min(storedPerRemoval, most)
+    this.#stored.set(projectId, isDue ? 0 : stored)
+    if (isDue) await removeOldestResponses(this.#database, projectId, most)
   }
 
   /** @throws {HeddleError} `not_found`; `forbidden` without the right that the caller's route names. */

@@ -1,4 +1,4 @@
-/** `/file/…` and `/files/…`: evaluation-store-calls 7. npm's client has the one spelling, Python's both. */
+/** `/file/…` and `/files/…`: evaluation-store-calls 7. The npm client uses one of the two prefixes, Python's both. */
 import type { FastifyReply } from "fastify"
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
@@ -76,7 +76,7 @@ function createRoute(dependencies: StoreDependencies, path: string, uploads: Run
 
 /**
  * weave 0.52.22 and 0.54.0 send the files of an object beside it, and `publish` returns when the object
- * is stored: who then reads the object asks for files that are still on their way.
+ * is stored: a reader of the object may ask for files that are still on their way, and waits for them.
  */
 function contentRoute(dependencies: StoreDependencies, path: string, uploads: RunningUploads): Route {
   return route({

@@ -26,7 +26,7 @@ export type SchemaFault =
 
 export const schemaTask = plainTask({
   name: "schema",
-  // A thread, however small it is.
+  // Even a small input gets a thread: a small schema may take for ever.
   ownThreadBytes: 0,
   work: ({ schema, values, workMs }: SchemaInput): { fault: SchemaFault | null } => {
     prepare()
@@ -40,12 +40,12 @@ const common: Options = { strict: false, logger: false, validateFormats: false }
 const context = createContext({ work: null as (() => unknown) | null })
 const script = new Script("work()")
 
-/** A machine that is this much too busy for its work has other worries. */
+/** On a busy machine the clock is stretched to this many times the limit, and no further. */
 const mostPatience = 64
 
 /**
- * All code that V8 runs for `work`, compiled validators and patterns included, is stopped when its time is over. The clock
- * can stop it, but what counts is the time that the processor took: what had less of it than that is done once more.
+ * All code that V8 runs for `work`, compiled validators and patterns included, is stopped when its time is over. Only the
+ * clock can stop it, but the limit is on processor time: work that got less of that is done once more, with a longer clock.
  */
 function withinTime(workMs: number, work: () => SchemaFault | null): SchemaFault | null {
   context["work"] = work
@@ -73,7 +73,7 @@ function schemaFault(text: string): SchemaFault | null {
   if (validator.validateSchema(plain) !== true) {
     return { kind: "schema", message: validator.errorsText(validator.errors, { dataVar: "" }) }
   }
-  // Whoever uses it later must get it compiled in time. That it cannot be compiled is told then.
+  // Refuses a schema that takes too long to compile. One that cannot be compiled at all is reported when it is used.
   compiled(text)
   return null
 }
@@ -126,11 +126,11 @@ function validatorOf(dialect: unknown, options: Options): Ajv {
   return isDraft7(dialect) ? new Ajv(options) : new Ajv2020(options)
 }
 
-/** They tell whether a schema is one, and learn nothing of it. */
+/** They check schemas against their draft, and remember nothing of them. */
 const draftValidators = { draft7: new Ajv(common), draft2020: new Ajv2020(common) }
 let isPrepared = false
 
-/** Ajv compiles the drafts themselves when it first needs them: that is no user's time. */
+/** Ajv compiles the drafts themselves when it first needs them, which must not count against the limit of a user. */
 function prepare(): void {
   if (isPrepared) return
   for (const validator of Object.values(draftValidators)) void validator.validateSchema({})

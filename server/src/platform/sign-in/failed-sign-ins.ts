@@ -5,7 +5,7 @@ import { HeddleError } from "../../errors.ts"
 export const mostSignInBytes = 16 * 1024
 
 const windowMs = 60_000
-/** Addresses beyond are forgotten, the oldest first. */
+/** With more addresses, those that failed longest ago are forgotten. */
 const mostAddresses = 10_000
 
 export class FailedSignIns {

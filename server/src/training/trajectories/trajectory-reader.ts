@@ -26,7 +26,7 @@ export class TrajectoryReader {
   #nextId = 0
   readonly #readings = new Map<number, Reading>()
 
-  /** Starts the thread ahead of the first body, whose answer would else wait for it. */
+  /** Starts the thread before the first body, which would otherwise wait for it. */
   start(): void {
     this.#thread()
   }
@@ -51,7 +51,7 @@ export class TrajectoryReader {
       return resultOf(await reading.reply)
     } catch (error) {
       this.#post({ kind: "abort", id })
-      // The thread may not have made the file yet: who is refused is told so when it is gone.
+      // The thread may still be making the file: the error is thrown when the file is gone.
       await reading.reply
       throw error
     } finally {

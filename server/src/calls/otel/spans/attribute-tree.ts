@@ -1,8 +1,8 @@
 /**
  * Attributes with dotted names as one nested object: `llm.messages.0.role` → `{llm: {messages: {0:
- * {role}}}}`. Names come from outside, so it is made of maps: `__proto__` and `constructor` are names
- * like any other, and a number in a name is no size. A name that is also the beginning of another one
- * keeps its value, and the longer one stands beside it, whole from there on: `{a: 1, "a.b": 2}`.
+ * {role}}}}`. Clients choose the names, so the object is made of maps: `__proto__` and `constructor` are
+ * names like any other, and a number in a name reserves no memory. A name that is also the beginning of
+ * a longer one keeps its value, and the longer one stands beside it undivided: `{a: 1, "a.b": 2}`.
  */
 import { JsonTextError } from "../../../json/json-text-error.ts"
 import { withoutNotFinite } from "../../../json/json-parts.ts"
@@ -15,7 +15,7 @@ const openBracket = 0x5b
 export type AttributeTree = Map<string, AttributeNode>
 export type AttributeNode = AttributeTree | Leaf
 
-/** A value that came as one. */
+/** The value of one attribute. */
 export class Leaf {
   readonly value: AnyValue
 
@@ -64,13 +64,13 @@ function graft(node: AttributeTree, name: string, child: AttributeNode): void {
 export interface TreeForm {
   /** Objects whose names are all numbers become arrays in the order of the numbers. */
   arrays: boolean
-  /** Strings that hold a JSON object or array are told as what they hold. */
+  /** Strings that hold a JSON object or array are printed as what they hold. */
   parsed: boolean
-  /** Called when what a string holds has something that makes `JsonScanner.sawUnreadable`. */
+  /** Called when the JSON in a string sets `JsonScanner.sawUnreadable`. */
   onUnreadable?: () => void
 }
 
-/** As it came, but for the nesting. */
+/** Values as they came; only the names are nested. */
 export const rawForm: TreeForm = { arrays: false, parsed: false }
 /** As users of calls read it. */
 export const readForm: TreeForm = { arrays: true, parsed: true }
@@ -99,7 +99,7 @@ function jsonOfRead(value: AnyValue, form: TreeForm): string {
   return jsonOfValue(value)
 }
 
-/** With names and values around it, what is stored stays within what JSON may be nested here. */
+/** So deep that with the names of attributes around it, the whole stays within the depth that stored JSON may have. */
 const maximumHeldDepth = 100
 
 /** The object or array that the text is JSON of, as it is spelled (law 3); null: it is no such text. */

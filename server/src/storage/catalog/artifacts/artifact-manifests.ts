@@ -25,7 +25,7 @@ export async function ensureManifest(
   return inTransaction(database, async (transaction) => {
     // Several processes send patches of one artifact, each with a manifest of its own.
     const isFirstOfPatch = type === "PATCH" && digest === ""
-    const unnamed = isFirstOfPatch
+    const known = isFirstOfPatch
       ? undefined
       : await transaction
           .selectFrom("artifact_manifests")
@@ -36,11 +36,11 @@ export async function ensureManifest(
           .orderBy("sequence")
           .forUpdate()
           .executeTakeFirst()
-    if (unnamed !== undefined) {
+    if (known !== undefined) {
       return transaction
         .updateTable("artifact_manifests")
         .set({ digest, base_id })
-        .where("id", "=", unnamed.id)
+        .where("id", "=", known.id)
         .returning(columns)
         .executeTakeFirstOrThrow()
     }
@@ -73,7 +73,7 @@ export async function updateManifest(
   return row ?? null
 }
 
-/** In the order in which they were made. */
+/** Manifests of an artifact, in the order in which they were made. */
 export async function manifestsOf(database: CatalogDatabase, artifactId: string): Promise<ManifestRecord[]> {
   return database
     .selectFrom("artifact_manifests")
@@ -83,7 +83,10 @@ export async function manifestsOf(database: CatalogDatabase, artifactId: string)
     .execute()
 }
 
-/** Returns the SHA-256 of what it takes the place of, or of the content itself if the manifest is gone; null: of nothing. */
+/**
+ * Makes `content` the content of the manifest. Returns the SHA-256 of the content that nothing needs any more: of what it
+ * replaces (null: of nothing), or of `content` itself if the manifest is gone.
+ */
 export async function storeManifest(
   database: CatalogDatabase,
   projectId: string,

@@ -23,7 +23,7 @@ export interface ClaimedExecutionJob extends NewExecutionJob {
   lease: string
   /** `entity/project`. */
   projectName: string
-  /** This beginning included. */
+  /** How often it was claimed, this time included. */
   attempts: number
 }
 
@@ -49,9 +49,9 @@ export interface ExecutionJobClaim {
 }
 
 /**
- * The next of the team that has the fewest running, in it of such a user, then of such a project of the user: making
- * more projects gets nobody ahead of others.
- * Several servers may ask, each job goes to one.
+ * Claims the next job: of the team that has the fewest running, in it of the user with the fewest, then of that user's
+ * project with the fewest. So nobody gets ahead of others by making more projects. Several servers may ask; each job
+ * goes to one.
  */
 export async function claimExecutionJob(
   database: CatalogDatabase,
@@ -81,7 +81,7 @@ export async function claimExecutionJob(
 
 export interface RenewedLease {
   lease: string
-  /** Whether the key of who asked for the work lives, and its user is in the project's team. */
+  /** Whether the key that asked for the work is still valid, and its user still in the project's team. */
   allowed: boolean
 }
 
@@ -112,7 +112,7 @@ export async function reclaimExecutionJobs(database: CatalogDatabase, everyLease
   await query.execute()
 }
 
-/** Back to the queue; this beginning does not count: the server stops, the job is not to blame. */
+/** Gives a job back to the queue when the server stops. The claim does not count as an attempt: the job is not to blame. */
 export async function releaseExecutionJob(database: CatalogDatabase, lease: string): Promise<void> {
   await database
     .updateTable("execution_jobs")
@@ -122,7 +122,7 @@ export async function releaseExecutionJob(database: CatalogDatabase, lease: stri
     .execute()
 }
 
-/** `error` null: it is done. Does nothing when the lease was lost. */
+/** Ends a job: as failed with `error`, or as done with null. Does nothing when the lease was lost. */
 export async function endExecutionJob(database: CatalogDatabase, lease: string, error: string | null): Promise<void> {
   await database
     .updateTable("execution_jobs")

@@ -21,9 +21,9 @@ import {
   type SpanColumnName,
 } from "./span-columns.ts"
 
-/** null: not ended, or before it began. */
+/** SQL: milliseconds; NULL for a span that has not ended, or that ended before it began. */
 export const validDurationSql = `if(ended_at >= started_at, toFloat64(intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)), NULL)`
-/** Some SDKs report a total; it may count what the parts leave out. */
+/** SQL: the total that some SDKs report, which may count more than the sum of the parts. */
 const reportedTotal = "custom_attrs_int['gen_ai.usage.total_tokens']"
 export const totalTokensSql = `toFloat64(if(${reportedTotal} > 0, ${reportedTotal}, input_tokens + output_tokens + reasoning_tokens))`
 
@@ -78,7 +78,7 @@ function columnValue(column: SpanColumnName): SqlValue {
   return valueOfKind[columnOf(column).kind](column)
 }
 
-/** '' compares like any text, and does not exist. */
+/** An empty text compares like any other, and counts as absent. */
 function writtenText(sql: string): SqlValue {
   return { ...textValue(sql), exists: `notEmpty(${sql})` }
 }

@@ -1,7 +1,7 @@
 /**
- * What queries of spans read from: the stored spans, on request with the identity that a span has from
- * its trace, with the raw span that its call holds, and with what it cost. Each is a select in brackets
- * whose columns are those of the table.
+ * What queries of spans read: the stored spans, and on request the identity that a span has from its
+ * trace, the raw span that its call holds, and what it cost. Each is a select in brackets that adds its
+ * columns to those of the table.
  */
 import { recordedSortTimesSql } from "../calls/insert/call-places.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
@@ -92,8 +92,8 @@ export const identityColumns: ReadonlySet<SpanColumnName> = new Set([
 
 /**
  * Instrumentations write the agent and the conversation on the span of the invocation only. Name, version
- * and id come together, from the earliest span of the trace that names an agent, so that no pair arises
- * that never was; a span that names its own agent keeps all three.
+ * and id come together, from the earliest span of the trace that names an agent, so that no two agents are
+ * mixed; a span that names its own agent keeps all three.
  */
 function identifiedSpans(scope: SpanScope, stored: string): string {
   // Among spans that start together, the enclosing one comes first.
@@ -137,33 +137,18 @@ function pricedSpans({ parameters }: SpanScope, spans: string, prices: readonly 
 }
 
 function priceTable(parameters: SqlParameters, prices: readonly PriceStep[]): string {
-  const list = (values: readonly (string | number | bigint)[], type: string) =>
-    parameters.bind(values, `Array(${type})`)
+  const column = (type: string, field: keyof PriceStep) =>
+    parameters.bind(
+      prices.map((price) => price[field]),
+      `Array(${type})`,
+    )
   const columns = [
-    list(
-      prices.map((price) => price.model),
-      "String",
-    ),
-    list(
-      prices.map((price) => price.since),
-      "Int64",
-    ),
-    list(
-      prices.map((price) => price.prompt),
-      "Float64",
-    ),
-    list(
-      prices.map((price) => price.completion),
-      "Float64",
-    ),
-    list(
-      prices.map((price) => price.cacheRead),
-      "Float64",
-    ),
-    list(
-      prices.map((price) => price.cacheCreation),
-      "Float64",
-    ),
+    column("String", "model"),
+    column("Int64", "since"),
+    column("Float64", "prompt"),
+    column("Float64", "completion"),
+    column("Float64", "cacheRead"),
+    column("Float64", "cacheCreation"),
   ]
   return `select step.1 as model, fromUnixTimestamp64Micro(step.2, 'UTC') as since, step.3 as prompt,
       step.4 as completion, step.5 as cache_read, step.6 as cache_creation, 1 as known
