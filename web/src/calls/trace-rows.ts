@@ -1,5 +1,5 @@
 /** The rows of what is open of a trace, with repeated siblings folded. A row costs only what is open. */
-import { type Span, spanDuration, type TraceTree, wayTo } from "./trace-tree.ts"
+import { type Span, spanDuration, type TraceTree, withAncestors } from "./trace-tree.ts"
 
 /** More siblings of one name in a row than this are folded into one row. */
 export const mostSiblings = 6
@@ -35,7 +35,7 @@ export const groupKey = (parent: number | null, first: number) => `${parent ?? "
 /** The visible rows from top to bottom. */
 export function treeRows(tree: TraceTree, open: OpenState): TreeRow[] {
   const rows: TreeRow[] = []
-  const way = new Set(wayTo(tree, open.selected))
+  const way = new Set(withAncestors(tree, open.selected))
   // A list of what is still to be shown, and no recursion: calls may lie 10,000 deep.
   const left = entriesOf(tree, open, way, { parent: null, indexes: tree.roots, depth: 0 }).toReversed()
   for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
@@ -139,5 +139,5 @@ const allOpen = 150
 /** Calls that are open at first: all of a small trace, else the outermost and the way to the selected one. */
 export function openAtFirst(tree: TraceTree, selected: number | null): Set<number> {
   if (tree.spans.length <= allOpen) return new Set(tree.spans.map(({ index }) => index))
-  return new Set([...tree.roots, ...wayTo(tree, selected).slice(1)])
+  return new Set([...tree.roots, ...withAncestors(tree, selected).slice(1)])
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { kindOfCall } from "./call-kind.ts"
 import { groupKey, openAtFirst, treeRows } from "./trace-rows.ts"
-import { buildTree, nextFailed, type SpanRecord, wayTo } from "./trace-tree.ts"
+import { buildTree, nextFailed, type SpanRecord, withAncestors } from "./trace-tree.ts"
 
 const at = (milliseconds: number) => new Date(1_000_000 + milliseconds).toISOString()
 
@@ -96,7 +96,7 @@ test("closed calls hide what is inside them; a large trace opens to its outermos
   )
   expect([...openAtFirst(large, null)]).toEqual([0])
   expect([...openAtFirst(large, 2)]).toEqual([0, 1])
-  expect(wayTo(large, 2)).toEqual([2, 1, 0])
+  expect(withAncestors(large, 2)).toEqual([2, 1, 0])
 })
 
 test("errors are walked in the order of the tree, round at the ends", () => {

@@ -18,9 +18,9 @@ export interface Span {
   id: string
   name: string
   kind: CallKind
-  /** Milliseconds from the begin of the trace. */
+  /** Milliseconds from the start of the trace. */
   start: number
-  /** null: it runs still. */
+  /** Milliseconds from the start of the trace; null: the call still runs. */
   end: number | null
   isFailed: boolean
   parent: number | null
@@ -43,14 +43,14 @@ export interface TraceTree {
   order: number[]
   /** Milliseconds since 1970. */
   startedAt: number
-  /** From the begin to the last end, or to `now` while an outermost call runs. */
+  /** From the start to the last end, or to `now` while an outermost call runs. */
   durationMs: number
   running: number
 }
 
 export type NameOf = (record: SpanRecord) => string
 
-/** `now` in milliseconds since 1970: as far as calls reach that run still. */
+/** `now`, in milliseconds since 1970, is where calls end that still run. */
 export function buildTree(records: readonly SpanRecord[], nameOf: NameOf, now: number): TraceTree {
   const times = records.map(({ started_at }) => timeOf(started_at))
   const startedAt = times.reduce((least, time) => Math.min(least, time), Infinity)
@@ -96,8 +96,8 @@ export function buildTree(records: readonly SpanRecord[], nameOf: NameOf, now: n
   const order = orderOf(spans, roots)
   const running = spans.filter(({ end }) => end === null).length
   for (const index of order.toReversed()) addToParent(spans, index)
-  // What never ended inside of a call that has ended was left behind by a program that is gone: days of it would leave the
-  // others no room.
+  // A call that never ended, inside one that has, was left behind by a program that is gone. Drawn until now, it would leave
+  // the others no room.
   const isOpen = roots.some((root) => spans[root]?.end === null)
   const last = spans.reduce((most, { start, end }) => Math.max(most, end ?? start), 0)
   return {
@@ -161,16 +161,16 @@ function addToParent(spans: Span[], index: number): void {
   if (span !== undefined && parent !== undefined) parent.failedInside += span.failedInside + (span.isFailed ? 1 : 0)
 }
 
-/** Length of a call; of one that runs, as far as the trace reaches. */
+/** Milliseconds that a call took; one that still runs reaches to the end of the trace. */
 export function spanDuration(tree: TraceTree, { start, end }: Span): number {
   return Math.max(0, (end ?? tree.durationMs) - start)
 }
 
-/** The call and all that it is in, the innermost first. */
-export function wayTo(tree: TraceTree, index: number | null): number[] {
-  const way: number[] = []
-  for (let at = index; at !== null; at = tree.spans[at]?.parent ?? null) way.push(at)
-  return way
+/** The call and the calls that it is in, the innermost first; none without a call. */
+export function withAncestors(tree: TraceTree, index: number | null): number[] {
+  const found: number[] = []
+  for (let at = index; at !== null; at = tree.spans[at]?.parent ?? null) found.push(at)
+  return found
 }
 
 /** The next failed call after the selected one in the order of the tree, round at the end; null: none failed. */

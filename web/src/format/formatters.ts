@@ -8,19 +8,19 @@ const numbers = new Map<string, Intl.NumberFormat>()
 const distances = new Map<string, Intl.RelativeTimeFormat>()
 
 export function dateFormat(locale: Locale, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return kept(dates, locale, options, () => new Intl.DateTimeFormat(locale, options))
+  return cached(dates, locale, options, () => new Intl.DateTimeFormat(locale, options))
 }
 
 export function numberFormat(locale: Locale, options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  return kept(numbers, locale, options, () => new Intl.NumberFormat(locale, options))
+  return cached(numbers, locale, options, () => new Intl.NumberFormat(locale, options))
 }
 
-/** Of how long ago something is, or how far away. */
+/** Formats how long ago something was, or how far ahead it is. */
 export function distanceFormat(locale: Locale, options: Intl.RelativeTimeFormatOptions): Intl.RelativeTimeFormat {
-  return kept(distances, locale, options, () => new Intl.RelativeTimeFormat(locale, options))
+  return cached(distances, locale, options, () => new Intl.RelativeTimeFormat(locale, options))
 }
 
-function kept<Format>(formats: Map<string, Format>, locale: Locale, options: object, make: () => Format): Format {
+function cached<Format>(formats: Map<string, Format>, locale: Locale, options: object, make: () => Format): Format {
   const key = `${locale} ${JSON.stringify(options)}`
   const known = formats.get(key)
   if (known !== undefined) return known

@@ -39,12 +39,12 @@ export function filterOfKind(id: string): { is_op: true } | { base_object_classe
   return { base_object_classes: [entry?.[0] ?? id], is_op: false }
 }
 
-/** The name of a kind that may have no object. */
+/** The name of a kind, whether or not it has objects. */
 export function nameOfKind(id: string): string {
   return [...known, plain].find((kind) => kind.id === id)?.name ?? id
 }
 
-/** Kinds that there are, those that people make first, with how many objects each has. `open` is listed even with none. */
+/** The kinds of these objects, each with their number; classes of the SDK come first. `open` is listed even with none. */
 export function countKinds(objects: readonly Classified[], open?: string): (ObjectKind & { count: number })[] {
   const counts = new Map<string, ObjectKind & { count: number }>()
   if (open !== undefined) counts.set(open, { id: open, name: nameOfKind(open), noun: open, count: 0 })

@@ -18,7 +18,7 @@ interface CompletionRequest {
   tools: string
   schema: string
   parameters: Parameters
-  /** The last turn is the beginning of the answer, and is gone on with. */
+  /** The last turn is the beginning of the answer; the model continues it. */
   isBegun?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The evaluations of a project, that with the newest run first: who ran last, and what it scored. */
+/** The evaluations of a project, the one with the newest run first: which model ran last, and what it scored. */
 import { useEvalRuns, useObjectVersions, useRunRows } from "../../../api/evaluations/evaluations.ts"
 import { LinkButton } from "../../../components/controls/button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
@@ -18,7 +18,7 @@ import styles from "./evaluations-page.module.css"
 import { NoEvaluations } from "./no-evaluations.tsx"
 import { ScoreValue } from "./score-value.tsx"
 
-/** More in a row than these are on the page of the evaluation. */
+/** A row shows this many scores; the page of the evaluation has all. */
 const mostScores = 3
 
 const heads = [

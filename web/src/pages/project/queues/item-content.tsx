@@ -111,7 +111,7 @@ function partOf(call: Call, path: string, isBlind: boolean): JsonText | null {
   const payload = isBlind ? withoutModel(call[head]) : call[head]
   const value = valueAt(payload, rest)
   if (value === null || rest.length > 0) return value
-  // One member that is text says what it is by itself: `{"question": "…"}`.
+  // A single member that is text is shown without its name: `{"question": "…"}`.
   const members = value.startsWith("{") ? [...memberTexts(value).values()] : []
   return members.length === 1 && members[0]?.startsWith('"') === true ? members[0] : value
 }

@@ -5,7 +5,7 @@ import { type ReactNode, useDeferredValue, useMemo, useState } from "react"
 import { type SkeletonCall, useTraceSkeleton } from "../../../api/calls/trace-calls.ts"
 import { callName, callStatus } from "../../../calls/call-names.ts"
 import { openAtFirst, treeRows, type TreeRow } from "../../../calls/trace-rows.ts"
-import { buildTree, nextFailed, spanDuration, type TraceTree, wayTo } from "../../../calls/trace-tree.ts"
+import { buildTree, nextFailed, spanDuration, type TraceTree, withAncestors } from "../../../calls/trace-tree.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
@@ -143,7 +143,7 @@ function OpenTrace({ project, traceId, calls, readAt, crumb }: OpenTraceProps) {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true })
   const select = (index: number) => {
     // The selected call is never inside a closed one.
-    const closed = wayTo(tree, index)
+    const closed = withAncestors(tree, index)
       .slice(1)
       .filter((outer) => !open.has(outer))
     if (closed.length > 0) setToggled(withAll(toggled, tree, closed, true))

@@ -76,7 +76,7 @@ function Funnel({ project, found }: Pick<DryRunProps, "project" | "found">) {
   )
 }
 
-/** Of what was read. An answer may be in several pairs, and left out of several. */
+/** The share of what was read that is left. With pairs it is counted by drops, as an answer may be in several pairs. */
 function shareLeft({ read, rows, pairs, drops }: TrainingDryRun): number {
   if (read === 0 || rows === 0) return 0
   if (pairs === null) return rows / read
