@@ -1,4 +1,4 @@
-"""Makes a project with one thing of each kind, and returns the values that name them, by the fields that take them."""
+"""Makes a project with one thing of each kind; returns its ids, names and refs by the request fields that take them."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ CALL_IDS = [f"00000000-0000-4000-8000-{index:012d}" for index in range(3)]
 
 
 def store_everything(server: Server) -> dict[str, Any]:
-    """Stores one thing of each kind. Returns values by field name; a list for a field that takes several."""
+    """Stores one thing of each kind. Returns values by field name: a list for a field that takes several."""
     post, put = _sender(server, "POST"), _sender(server, "PUT")
     post(f"/v2/{PROJECT_ID}/calls/complete", {"batch": [_call(index) for index in range(3)]})
     table = post("/table/create", {"table": {"project_id": PROJECT_ID, "rows": [{"a": 1}, {"a": "two", "b": None}]}})

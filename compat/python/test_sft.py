@@ -1,6 +1,6 @@
 """Fine-tuning on dialogues: uploaded with the openai package, or fetched from an https address.
 
-The rows are 16 short problems of GSM8K (fixtures/gsm8k, MIT licence), learnt by heart.
+The rows are 16 short problems of GSM8K (fixtures/gsm8k, MIT licence), which the model learns by heart.
 """
 
 import json
@@ -24,7 +24,7 @@ ROWS = (ROOT / "compat/fixtures/gsm8k/train-short.jsonl").read_bytes()
 CERTIFICATES = ROOT / "server/test/fixtures"
 EPOCHS = 60
 FORM = re.compile(r"<<.*>>.*#### \d", re.DOTALL)
-"""Matches the form of all answers in the data: a calculation in angle brackets, then the result after four hashes."""
+"""Matches every answer of the data: a calculation in double angle brackets, then the result after four hashes."""
 
 
 @pytest.fixture(scope="module")

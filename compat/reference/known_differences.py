@@ -1,7 +1,7 @@
 """The differences in docs/reference/differences.md, each as a precise check.
 
-`leaf_reasons` names why a comparison may have different results on both servers for one call. A name is not enough:
-our answer must also be the contract's (call_model).
+Each function names the reasons for which our server and the reference may answer a request differently. A reason is not
+enough for a test to pass: our answer must also be the contract's (call_model).
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ WRITTEN = {
     "revived": ["a deleted version is published again"],
     "class-less": ["`exclude_base_object_classes`"],
 }
-"""The name of a difference, and the first cells of its rows in the document."""
+"""By the name of a difference: the first cells of its rows in the document."""
 
 
 def row_reasons(request: dict[str, Any], call: Call) -> set[str]:
@@ -64,6 +64,7 @@ def row_reasons(request: dict[str, Any], call: Call) -> set[str]:
 
 
 def leaf_reasons(leaf: Expression, call: Call) -> set[str]:
+    """Reasons for which one comparison may have different results on both servers for this call."""
     operands = _operands(leaf)
     fields = [name for operand in operands if (name := _field(operand)) is not None]
     literals = [operand["$literal"] for operand in operands if "$literal" in operand]
@@ -128,14 +129,18 @@ def _pair_reason(field: str, value: Any, literal: Any) -> str | None:
         return "structured-text"
     if field in TIMES:
         return "time-literal"
-    is_json = field.split(".")[0] in PAYLOADS and not field.startswith("summary.weave.")
-    if not is_json:
+    if not _is_json(field):
         return None if isinstance(value, str) == isinstance(literal, str) else "text-column"
     if isinstance(literal, bool):
         return None if isinstance(value, bool) else "boolean-literal"
     if isinstance(literal, str):
         return None if isinstance(value, str) else "text-literal"
     return None if _is_plain_number(value, literal) else "number-literal"
+
+
+def _is_json(field: str) -> bool:
+    """True for a field inside a payload; those of `summary.weave` are computed."""
+    return field.split(".")[0] in PAYLOADS and not field.startswith("summary.weave.")
 
 
 def _is_plain_number(value: Any, literal: float) -> bool:
@@ -169,8 +174,7 @@ def order_reasons(request: dict[str, Any], calls: list[Call]) -> set[str]:
             names.add("sort-missing")
         if field == "summary.weave.latency_ms":
             names.add("latency")
-        is_json = field.split(".")[0] in PAYLOADS and not field.startswith("summary.weave.")
-        if is_json and (_is_odd_path(field) or any(isinstance(value, str | bool) for value in values)):
+        if _is_json(field) and (_is_odd_path(field) or any(isinstance(value, str | bool) for value in values)):
             names.add("sort-json")
     return names
 

@@ -1,5 +1,5 @@
 /**
- * Searches for words in payloads find the calls that a small model finds, whatever rows they are stored as (calls 2.3, 3.6):
+ * Searches for words in payloads find the calls that a search in memory finds, whatever rows they are stored as (calls 2.3, 3.6):
  * after random histories of starts, ends and deletions, and in a project of more calls than are searched at once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -39,7 +39,8 @@ async function counted(project_id: string, expression: object, limit?: number): 
   return (answer.body as { count: number }).count
 }
 
-interface Modelled {
+/** What the test knows of a call. */
+interface ExpectedCall {
   id: string
   op: string
   second: number
@@ -60,10 +61,11 @@ const traceId = "01900000-0000-7000-8000-000000000999"
 const firstSecond = Date.parse("2026-01-06T00:00:00Z") / 1000
 const timeOf = (second: number) => new Date((firstSecond + second) * 1000).toISOString()
 
-class Garden {
+/** A project, and in memory what must be found in it. */
+class ModelledProject {
   readonly project = app.acme.newProject()
   readonly #random: (below: number) => number
-  readonly #calls: Modelled[]
+  readonly #calls: ExpectedCall[]
 
   constructor(seed: number) {
     this.#random = seededBelow(seed * 7919)
@@ -106,8 +108,8 @@ class Garden {
     const after = compare("$gte", "started_at", firstSecond + second)
     const before = compare("$lt", "started_at", firstSecond + second)
     const has = (text: string, part: string) => text.toLowerCase().includes(part)
-    const any = ({ inputs, output }: Modelled, part: string) => has(inputs, part) || has(output, part)
-    const cases: [object, (call: Modelled) => boolean][] = [
+    const any = ({ inputs, output }: ExpectedCall, part: string) => has(inputs, part) || has(output, part)
+    const cases: [object, (call: ExpectedCall) => boolean][] = [
       [anywhere(word), (call) => any(call, word)],
       [{ $and: [anywhere(word), anywhere(other)] }, (call) => any(call, word) && any(call, other)],
       [
@@ -131,16 +133,16 @@ class Garden {
     ]
     for (const [expression, isWanted] of cases) {
       const shown = this.#calls.filter((call) => call.isStarted && !call.isDeleted && isWanted(call))
-      const ordered = (wanted: Modelled[]) => (isAscending ? wanted : wanted.toReversed()).map(({ id }) => id)
+      const ordered = (wanted: ExpectedCall[]) => (isAscending ? wanted : wanted.toReversed()).map(({ id }) => id)
       const byTime = ordered(shown.toSorted((a, b) => a.second - b.second))
       const byId = ordered(shown.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-      const told = `${JSON.stringify(expression)} of ${JSON.stringify(this.#calls)}`
+      const context = `${JSON.stringify(expression)} of ${JSON.stringify(this.#calls)}`
       const limit = this.#random(2) === 0 ? null : 1 + this.#random(3)
       const direction = isAscending ? "asc" : "desc"
       const end = limit ?? undefined
-      expect(await found(this.project, expression, direction, limit), told).toEqual(byTime.slice(0, end))
-      expect(await found(this.project, expression, direction, limit, "id"), told).toEqual(byId.slice(0, end))
-      expect(await counted(this.project, expression), told).toBe(shown.length)
+      expect(await found(this.project, expression, direction, limit), context).toEqual(byTime.slice(0, end))
+      expect(await found(this.project, expression, direction, limit, "id"), context).toEqual(byId.slice(0, end))
+      expect(await counted(this.project, expression), context).toBe(shown.length)
     }
   }
 
@@ -155,11 +157,11 @@ class Garden {
 
   async #post(url: string, body: object): Promise<void> {
     const text = JSON.stringify(body)
-    // As a program writes it that escapes more than it must.
+    // Some programs escape letters that need no escape.
     const sent = this.#random(3) === 0 ? text.replaceAll(/(?<="note":"[^"]*)[aeo]/g, escaped) : text
     const answers = [await app.acme.post(url, sent)]
     if (this.#random(4) === 0) answers.push(await app.acme.post(url, sent))
-    for (const { status, text: told } of answers) expect(status, told).toBe(200)
+    for (const { status, text: answer } of answers) expect(status, answer).toBe(200)
   }
 }
 
@@ -170,13 +172,13 @@ const histories = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 3 : 100
 test.each(Array.from({ length: histories }, (_, index) => index + 1))(
   "calls 3.6: after random history %d of starts, ends and deletions, words are found where they are",
   async (seed) => {
-    const garden = new Garden(seed)
+    const modelled = new ModelledProject(seed)
     for (let count = 1; count <= 32; count++) {
-      await garden.write()
-      if (count % 8 === 0) await garden.check()
+      await modelled.write()
+      if (count % 8 === 0) await modelled.check()
     }
     await app.app.stores.traces.command("optimize table calls_v2 final")
-    await garden.check()
+    await modelled.check()
   },
 )
 

@@ -1,4 +1,4 @@
-/** Names that every JavaScript object has, halves of characters, and paths of many parts are no 5xx (law 4). */
+/** Names that every JavaScript object inherits, lone surrogates, and paths of many parts are no 5xx (law 4). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -13,7 +13,7 @@ afterAll(() => opened.close())
 
 const inherited = ["__proto__", "constructor", "hasOwnProperty", "toString", "valueOf", "__defineGetter__"]
 
-describe("law 4: members of a request that have the name of something every object has", () => {
+describe("law 4: names that every object inherits are names like any other", () => {
   const table = () => `{"project_id":"${project}","rows":[{"a":1}]}`
   const feedback = (more = "") =>
     `{"project_id":"${project}","weave_ref":"weave:///${project}/call/1","feedback_type":"custom","payload":{"a":1}${more}}`

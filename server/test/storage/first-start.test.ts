@@ -44,12 +44,12 @@ test("a new data folder gets a copy of the template, which stays as it was", asy
   await untouched.close()
 })
 
-test("a template that is not there is no obstacle, and nothing but the catalog is left", async () => {
+test("the server starts without the template too, and leaves nothing beside the catalog", async () => {
   await startAndMakeModel(path.join(folder, "deleted"))
   expect((await readdir(dataDir())).filter((name) => name.startsWith("catalog"))).toEqual(["catalog"])
 })
 
-test("half a copy that a crash left is not taken for a catalog", async () => {
+test("a copy that a crash cut short is made anew", async () => {
   const template = await markedTemplate()
   await mkdir(path.join(dataDir(), "catalog.new/base"), { recursive: true })
   await writeFile(path.join(dataDir(), "catalog.new/PG_VERSION"), "18")
@@ -59,7 +59,7 @@ test("half a copy that a crash left is not taken for a catalog", async () => {
   expect(await readdir(path.join(dataDir(), "catalog"))).not.toContain("stray")
 })
 
-test("a template that cannot be copied leaves no half of a catalog", async () => {
+test("a template that cannot be copied leaves no part of a catalog", async () => {
   const template = await markedTemplate()
   const socket = createServer().listen(path.join(template, "zz.sock"))
   await once(socket, "listening")

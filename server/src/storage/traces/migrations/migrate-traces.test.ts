@@ -85,7 +85,7 @@ async function storeOf(tables: readonly string[]): Promise<TraceStore> {
   return traces
 }
 
-/** As time does that goes by after a server has died. */
+/** Ends the claims of servers that died, as the passing of time would. */
 async function endClaims(traces: TraceStore): Promise<void> {
   await traces.command("truncate table if exists trace_step_claims")
 }
@@ -112,7 +112,7 @@ async function tablesOf(traces: TraceStore): Promise<string[]> {
 
 const currentTables = ["annotation_queue_calls", "call_places_v2", "calls_v2"]
 
-/** The store, whose statements `intercept` sees before they run. */
+/** The store; `intercept` sees each statement before it runs, and stops it by throwing. */
 function watched(traces: TraceStore, intercept: (sql: string) => Promise<void> | void): TraceStore {
   return {
     queues: [],
