@@ -1,5 +1,6 @@
 /** Row types of the catalog, one interface a table. Columns keep their wire names. */
-import type { ColumnType, Generated } from "kysely"
+import type { Generated } from "kysely"
+import type { Json, NullableTimestamp, RequiredTimestamp, Timestamp } from "./column-types.ts"
 import type { AuditType } from "../../wire/platform/audit-log.ts"
 import type { KeyScope, Role } from "../../wire/platform/access.ts"
 import type { QuotaName } from "../../wire/platform/quota.ts"
@@ -41,11 +42,6 @@ import type {
   ObjectVersionTable,
   ProjectFileTable,
 } from "./objects/objects-schema.ts"
-
-type Timestamp = ColumnType<Date, Date | undefined, Date>
-type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
-/** Stored as `json` (text kept as written); written as a JSON string, read parsed. */
-type Json<T> = ColumnType<T, string, string>
 
 /** A team's or a person's namespace: the first part of `<entity>/<project>`. */
 export interface EntityTable {
@@ -225,7 +221,7 @@ interface StoredResponseTable {
   answer: string
   size_bytes: number
   created_at: Timestamp
-  expires_at: ColumnType<Date, Date, Date>
+  expires_at: RequiredTimestamp
 }
 
 /** One row per completion request that was begun. */

@@ -1,5 +1,6 @@
 /** Row types of roles in projects and of invitations. */
-import type { ColumnType, Generated } from "kysely"
+import type { Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 import type { MemberRole } from "../../../wire/platform/access.ts"
 
 /** Where a member of a team has another role than in the team. */
@@ -16,8 +17,8 @@ export interface InvitationTable {
   entity_id: string
   role: MemberRole
   invited_by: string
-  created_at: ColumnType<Date, Date | undefined, Date>
+  created_at: Timestamp
   expires_at: Date
-  accepted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  revoked_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  accepted_at: NullableTimestamp
+  revoked_at: NullableTimestamp
 }

@@ -1,8 +1,6 @@
 /** Row types of sessions and sign-in links. */
-import type { ColumnType, Generated } from "kysely"
-
-type Timestamp = ColumnType<Date, Date | undefined, Date>
-type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
+import type { Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 
 export interface SessionTable {
   id: Generated<string>

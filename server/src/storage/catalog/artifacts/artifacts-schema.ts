@@ -1,7 +1,7 @@
 /** Row types of the artifacts of the wandb client. */
 import type { ColumnType, Generated, GeneratedAlways } from "kysely"
+import type { Timestamp } from "../column-types.ts"
 
-type Timestamp = ColumnType<Date, Date | undefined, Date>
 type Texts = ColumnType<string[], string[] | undefined, string[]>
 
 /** `sequence`: versions that were logged under its name; `portfolio`: versions of others, linked to it. */

@@ -1,4 +1,5 @@
-import type { ColumnType, Generated } from "kysely"
+import type { Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 
 export type ExecutionJobKind = "score_calls" | "run_action" | "evaluate_model" | "rescore"
 export type ExecutionJobStatus = "queued" | "running" | "done" | "failed"
@@ -18,10 +19,10 @@ export interface ExecutionJobTable {
   /** How often a process began it; bounds restarts after crashes. */
   attempts: Generated<number>
   lease_owner: string | null
-  lease_expires_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  lease_expires_at: NullableTimestamp
   /** null: not known yet. */
   total_items: number | null
   error_message: string | null
-  created_at: ColumnType<Date, Date | undefined, Date>
-  ended_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  created_at: Timestamp
+  ended_at: NullableTimestamp
 }

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 
 /** 64 bits, which come as text. */
 type Count = ColumnType<string, number | undefined, number>
@@ -19,8 +20,8 @@ export interface ScoringRuleTable {
   /** Whose work it is: it is done with the rights that these have when it is done. */
   user_id: string
   api_key_id: string
-  created_at: ColumnType<Date, Date | undefined, Date>
-  updated_at: ColumnType<Date, Date | undefined, Date>
+  created_at: Timestamp
+  updated_at: Timestamp
   seen: Count
   matched: Count
   sampled: Count
@@ -36,8 +37,8 @@ export interface ScoringRuleTable {
   /** JSON list of the last failures. */
   errors: Generated<string>
   lease_owner: string | null
-  lease_expires_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  worked_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  lease_expires_at: NullableTimestamp
+  worked_at: NullableTimestamp
 }
 
 /** A call that waits to be scored. */
@@ -48,12 +49,12 @@ export interface ScoringItemTable {
   arrived_at: Date
   attempts: Generated<number>
   /** Not before. */
-  due_at: ColumnType<Date, Date | undefined, Date>
+  due_at: Timestamp
 }
 
 /** How far the journal of a server has been read (`storage/arrived-calls.ts`). */
 export interface ScoringPositionTable {
   journal: string
   position: ColumnType<string, number, number>
-  updated_at: ColumnType<Date, Date | undefined, Date>
+  updated_at: Timestamp
 }

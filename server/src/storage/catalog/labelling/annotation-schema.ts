@@ -1,8 +1,6 @@
 /** Row types of annotation queues. */
-import type { ColumnType, Generated } from "kysely"
-
-type Timestamp = ColumnType<Date, Date | undefined, Date>
-type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
+import type { Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 
 /** One annotator's progress with an item. */
 export type OwnState = "unstarted" | "in_progress" | "completed" | "skipped"

@@ -1,5 +1,6 @@
 /** Row types of the evaluation store's objects and files. */
-import type { ColumnType, Generated } from "kysely"
+import type { Generated } from "kysely"
+import type { NullableTimestamp, Timestamp } from "../column-types.ts"
 
 export type ObjectKind = "object" | "op"
 
@@ -20,8 +21,8 @@ export interface ObjectVersionTable {
   wb_user_id: string
   /** Order of publication; a version that comes back after its deletion gets a new number. */
   published: Generated<number>
-  created_at: ColumnType<Date, Date | undefined, Date>
-  deleted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  created_at: Timestamp
+  deleted_at: NullableTimestamp
 }
 
 export interface ObjectTagTable {
@@ -45,5 +46,5 @@ export interface ProjectFileTable {
   digest: string
   sha256: string
   size_bytes: number
-  created_at: ColumnType<Date, Date | undefined, Date>
+  created_at: Timestamp
 }

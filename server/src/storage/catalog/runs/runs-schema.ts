@@ -1,5 +1,6 @@
 /** Row types of the runs of the wandb client. */
 import type { ColumnType, Generated } from "kysely"
+import type { Timestamp } from "../column-types.ts"
 
 /** As it is stored: a run that stopped sending is `running` here and shown as `crashed`. */
 export type RunState = "pending" | "running" | "preempting" | "finished" | "failed" | "killed"
@@ -39,7 +40,7 @@ export interface RunTable {
   /** Size of config and summary. */
   size_bytes: Generated<number>
   created_at: ColumnType<Date, Date | undefined, never>
-  heartbeat_at: ColumnType<Date, Date | undefined, Date>
+  heartbeat_at: Timestamp
 }
 
 export interface RunFileTable {
@@ -51,7 +52,7 @@ export interface RunFileTable {
   md5: string
   size_bytes: number
   mimetype: string
-  updated_at: ColumnType<Date, Date | undefined, Date>
+  updated_at: Timestamp
 }
 
 export interface RunAlertTable {

@@ -1,10 +1,6 @@
 /** Row types of rollouts: what an agent asked of models under one id, and what it earned. */
 import type { ColumnType, Generated } from "kysely"
-
-type Timestamp = ColumnType<Date, Date | undefined, Date>
-type RequiredTimestamp = ColumnType<Date, Date, Date>
-type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
-type Json<T> = ColumnType<T, string, string>
+import type { Json, NullableTimestamp, RequiredTimestamp, Timestamp } from "../column-types.ts"
 
 export interface RolloutTable {
   id: Generated<string>
