@@ -75,7 +75,7 @@ class FairPool:
         progress.advance()
         self._running[tenant] -= 1
         for waiting in self._waiting.tenants():
-            # Who was cancelled a moment ago still stands in the line.
+            # A request that was cancelled a moment ago still stands in the line.
             turn = next((turn for turn in self._waiting.line(waiting) if not turn.done()), None)
             if turn is not None and self._may_begin(waiting):
                 self._waiting.remove(waiting, turn)

@@ -344,7 +344,7 @@ export const limitList = {
     default: 30,
     unit: "count",
     meaning: "Days that such an answer is kept.",
-    answer: "404 `not_found` to who goes on from it later",
+    answer: "404 `not_found` to a request that goes on from it later",
   },
   rollout_days: {
     default: 90,

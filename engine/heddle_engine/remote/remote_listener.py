@@ -27,7 +27,7 @@ def add_remote_options(parser: argparse.ArgumentParser) -> None:
     remote.add_argument(
         "--without-tls",
         action="store_true",
-        help="listen on other addresses than this machine's own without TLS: who sees the network sees the token",
+        help="listen on other addresses than this machine's own without TLS: whoever sees the network sees the token",
     )
     remote.add_argument("--data-dir", type=Path, default=Path("engine-data"), help="everything that the engine stores")
     remote.add_argument("--store-bytes", type=int, default=_STORE_BYTES, help="how much that may be")

@@ -1,9 +1,9 @@
 """Grants rows of the batch and memory for keys and values: tenants take turns, and nobody can take all.
 
 A tenant may have seven times as much as is left free (dynamic thresholds, Choudhury and Hahne 1998): alone
-it gets seven eighths, of several greedy ones each gets the same and something is left for who comes next. Who
-has nothing yet takes the first row and line that fit. What waits for memory with nothing running gets it before
-anything that comes later: short sequences would else take each freed line, and never leave room for a long one.
+it gets seven eighths; several greedy ones get equal parts, and something is left for the next. A tenant that has
+nothing yet takes the first row and line that fit. A request of a tenant with nothing running gets memory before
+later ones: otherwise short sequences would take each freed line, and never leave room for a long one.
 """
 
 from collections import Counter

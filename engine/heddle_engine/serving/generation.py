@@ -138,7 +138,7 @@ class Generation:
 
     @property
     def reads_prompt(self) -> bool:
-        """Whether the prompt has to be computed whole, for who reads it."""
+        """Whether the prompt must be computed whole, because the request reads its hidden states."""
         return self.request.reader is not None and self.index == 0 and not self.request.prompt_is_read
 
     @property

@@ -68,7 +68,7 @@ function roleIn({ entities, projectRoles }: Holder, { id, entityId }: ProjectPla
   return (id === null ? undefined : projectRoles.get(id)) ?? membership.role
 }
 
-/** @throws {HeddleError} 403 for who may read the project; ask this only once it is known to be there for the caller. */
+/** @throws {HeddleError} 403 for a caller who may read the project; ask this only once it is known to be there for the caller. */
 export function requireRight(holder: Holder, right: Right, project: ProjectPlace & { name: string }): void {
   if (can(holder, right, project)) return
   const role = roleIn(holder, project) ?? "none"

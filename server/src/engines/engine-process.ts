@@ -1,6 +1,6 @@
 /**
  * Supervises one engine process: starts it, watches it, starts it again with growing pauses. Calls
- * in flight when it ends fail with `unavailable`; who made them decides whether to try again.
+ * in flight when it ends fail with `unavailable`; their callers decide whether to try again.
  */
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"

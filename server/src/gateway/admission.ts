@@ -89,7 +89,7 @@ function refuseAt(inProgress: Counts | undefined, size: Counts, counted: Counted
   throw new HeddleError("rate_limit_exceeded", message, { retryAfterMs })
 }
 
-/** The way out of who asks for many at once. */
+/** The advice for a request that asks for many at once. */
 function requestedNote(count: number, what: Counted): string {
   return count === 1 ? "" : `, and this one counts for its ${count} ${what}: try again later, or with fewer`
 }

@@ -220,7 +220,7 @@ export class Gateway {
 
   /**
    * Yields batches of events, returns the result. Ends by throwing a {@link HeddleError}, also
-   * between batches when the engine dies; before the first batch it tries once more. Who stops reading
+   * between batches when the engine dies; before the first batch it tries once more. A reader that stops
    * before the end must call `return`: it cancels the call and counts what came until the engine heard.
    */
   async *stream(

@@ -45,7 +45,7 @@ export function registerRoutes(
       url: route.path,
       config: { dialect: route.dialect, access: route.access },
       ...(route.isUncompressed === true ? { compress: false as const } : {}),
-      // Ahead of the body, of which nothing is read for who may not come in.
+      // Before the body: nothing of it is read for a client that may not come in.
       onRequest: async (request, reply) => {
         const scope = strangersScope(request, disconnected(reply))
         request.principal = await inScope(scope, () => admit({ route, authenticate, rates, sessions }, request))
@@ -149,7 +149,7 @@ async function knownCaller(admission: Admission, request: FastifyRequest): Promi
   return identity === null ? null : { ...identity, requestId: request.id, right: "read" }
 }
 
-/** The right that the request needs of what it names. @throws {HeddleError} 403 for who may not call the route at all. */
+/** The right that the request needs of what it names. @throws {HeddleError} 403 for a caller who may not call the route at all. */
 function admittedRight(access: Exclude<Access, "public">, { isAdmin, scope }: Identity): Right {
   // Each field asks for its own before it is resolved.
   if (typeof access === "object" && "fields" in access) return "manage"

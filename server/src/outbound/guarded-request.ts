@@ -63,7 +63,7 @@ function abortWith(signal: AbortSignal, call: ClientRequest): void {
 function guardedLookup(policy: FetchPolicy): LookupFunction {
   return (hostname, options, callback) => {
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      // A name that is not known and one of the inner network are refused alike: who asks must not learn the names in there.
+      // A name that is not known and one of the inner network are refused alike: the caller must not learn the names in there.
       if (error?.code === "ENOTFOUND" && !policy.allowsHost(hostname)) return callback(notPublic(hostname), "", 0)
       if (error !== null) return callback(error, "", 0)
       const [first] = addresses

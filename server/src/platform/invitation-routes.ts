@@ -160,7 +160,7 @@ export function invitationRoutes({ database, invalidate, limits }: InvitationDep
   ]
 }
 
-/** Lets `who` into the team of the token; who is in it already keeps the role. @throws {HeddleError} 401, nothing was changed. */
+/** Lets `who` into the team of the token; somebody who is in it already keeps the role. @throws {HeddleError} 401, nothing was changed. */
 async function accept(
   transaction: CatalogDatabase,
   entry: RecordEntry,

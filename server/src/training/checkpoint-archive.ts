@@ -25,7 +25,7 @@ export function archiveBytes({ files }: Archive): number {
   return files.reduce((sum, { sizeBytes }) => sum + blockBytes + sizeBytes + paddingOf(sizeBytes), endBytes)
 }
 
-/** The answer to who downloads an archive; to HEAD without it. */
+/** The answer to a download of an archive; without it to HEAD. */
 export function sendArchive(reply: FastifyReply, { method }: FastifyRequest, archive: Archive): FastifyReply {
   return reply
     .header("content-type", "application/x-tar")

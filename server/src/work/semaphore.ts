@@ -1,4 +1,4 @@
-/** Lets so many do something at once. Who comes when all do waits, in turn. */
+/** Lets a number of callers do something at once; the others wait, in turn. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []

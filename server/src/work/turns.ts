@@ -21,7 +21,7 @@ interface Aged<W> {
 type UsersWork<W> = Record<WorkKind, Aged<W>[]>
 
 export class Turns<W extends WaitingWork> {
-  /** Who is next comes first, in both maps. A team without waiting users, and a user without work, is not there. */
+  /** The next in turn comes first, in both maps. A team without waiting users, and a user without work, is not there. */
   readonly #teams = new Map<string, Map<string, UsersWork<W>>>()
   readonly #counts: Record<WorkKind, number> = { lookup: 0, heavy: 0 }
   #added = 0

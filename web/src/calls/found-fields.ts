@@ -69,7 +69,7 @@ function fieldOf(path: string, values: readonly unknown[]): FoundField {
   return {
     path,
     isScored: areWords || hasOthers,
-    // Who writes an answer does not write the same one twice.
+    // A writer of an answer does not write the same one twice.
     isText: texts.length > 0 && different.size === texts.length,
     words: areWords ? words : [],
     isOfOnes: hasOthers ? values.every((value) => typeof value === "boolean") : areWords && words.length > 0,

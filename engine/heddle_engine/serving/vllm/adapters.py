@@ -60,7 +60,7 @@ class LoadedAdapters:
 
     def _checked(self, key: str, loaded: _Loaded, task: "asyncio.Task[None]") -> None:
         if task.cancelled() or task.exception():
-            # Who asks next has it loaded anew, under another number.
+            # The next request for it loads it anew, under another number.
             del self._loaded[key]
             self._process.drop_adapter(loaded.id)
 

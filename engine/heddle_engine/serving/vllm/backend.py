@@ -145,7 +145,7 @@ class _VllmBase:
         return await asyncio.shield(self._begin())
 
     def _begin(self) -> "asyncio.Task[_Served]":
-        """Who waits may leave; the start goes on for whoever comes next."""
+        """A request that waits may be cancelled; the start goes on for the next one."""
         if self._serving is None:
             self._serving = asyncio.ensure_future(self._start())
             self._serving.add_done_callback(self._begun)

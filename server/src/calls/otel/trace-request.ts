@@ -23,7 +23,7 @@ export interface Scope {
 }
 
 export interface Span {
-  /** Hexadecimal, lower case; checked by who stores it. */
+  /** Hexadecimal, lower case; checked where it is stored. */
   traceId: string
   spanId: string
   /** `""`: none. */

@@ -1,6 +1,6 @@
 /**
  * Several engines as one. Each is attached to by itself; a call goes to one that can serve it (`placement.ts`), a job to the
- * one that has its snapshots (`job-homes.ts`). What one of them loses is not repeated here: who made the call decides.
+ * one that has its snapshots (`job-homes.ts`). What one of them loses is not repeated here: the caller decides.
  */
 import type { BaseRef } from "../../wire/engine/base.ts"
 import type { EngineMethod } from "../../wire/engine/methods.ts"

@@ -4,9 +4,9 @@ import { type EngineCall, type EngineEvent, EngineFailure, type EngineResult } f
 
 interface Attempt<M extends EngineMethod> {
   call: EngineCall<M>
-  /** Its events are another attempt's. */
+  /** It failed before its first event: later attempts bring the events. */
   isOver: boolean
-  /** Who reads the events has had all of this attempt. */
+  /** Resolves when the reader of the events has had all of this attempt. */
   read: PromiseWithResolvers<void>
   next: PromiseWithResolvers<Attempt<M> | null>
 }

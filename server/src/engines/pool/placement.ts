@@ -41,7 +41,7 @@ export function placeChat<Load extends EngineLoad>(
   const having = warm.length > 0 ? warm : loading
   const own = byRendezvous(having.filter(isEasy), key, ({ rows }) => rows)[0]
   if (own !== undefined) return own
-  // Who brings another engine up waits for the weights, so one chat does, and not each that finds the others busy.
+  // A chat that brings another engine up waits for the weights, so one chat does, and not each that finds the others busy.
   const cold = loading.length > 0 ? [] : among("cold").filter(isEasy)
   const next = byRendezvous(cold, base, ({ memoryBytes }) => memoryBytes)[0]
   return next ?? leastLoaded(having.length > 0 ? having : engines)

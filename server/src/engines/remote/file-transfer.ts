@@ -74,8 +74,8 @@ async function sendFile(
 }
 
 /**
- * Makes the folder `output` of files that the engine has; it appears whole or not at all. `owner` names the folder that it is
- * until then: who comes again goes on with what is there.
+ * Makes the folder `output` of files that the engine has; it appears whole or not at all. Until then its name has `owner` in
+ * it, so that a transfer that is made again goes on with what is there.
  * @throws {EngineFailure}
  */
 export async function fetchFolder(

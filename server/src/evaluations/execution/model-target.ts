@@ -1,4 +1,4 @@
-/** From the name of a model to who serves it: a custom provider, or this server. */
+/** Finds what serves a model, by its name: a custom provider, or this server. */
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"

@@ -20,7 +20,7 @@ import { fillMessage, fillTemplate, type TemplateVariables } from "./template.ts
 const scorerClass = "LLMAsAJudgeScorer"
 
 export interface Scorer {
-  /** As it was named by who asked; the version it meant then is in `pinnedRef`. */
+  /** As the request named it; the version that it meant then is in `pinnedRef`. */
   ref: string
   pinnedRef: string
   name: string

@@ -102,7 +102,7 @@ export async function listRules(
   return (await listScoringRules(database, project.id)).map((rule) => toScoringRule(project, rule))
 }
 
-/** What is absent stays. A rule that was stopped goes on, with the key of who changes it. */
+/** Fields that are absent stay. A rule that was stopped goes on, with the key of whoever changes it. */
 export async function changeRule(
   dependencies: ExecutionDependencies,
   principal: Principal,

@@ -5,7 +5,7 @@ import { ModelFailure } from "./model-failure.ts"
 /** Nesting levels that the surrounding call or feedback adds to a stored answer. */
 const levelsAround = 16
 
-/** `text`: valid JSON. @throws {ModelFailure} when it could not be stored: what the model did is no fault of who asked. */
+/** `text`: valid JSON. @throws {ModelFailure} when it could not be stored: the caller is not at fault for what the model did. */
 export function requireStorable(text: string): void {
   try {
     new JsonScanner(Buffer.from(text), maximumJsonDepth - levelsAround).skip()

@@ -27,7 +27,7 @@ export interface HeldBody {
    * @throws {HeddleError} 503, in the promise: there was no room for too long.
    */
   take: (bytes: number) => Promise<void> | null
-  /** Takes what it lacks of `bytes`, for who reads a stream and holds a part of it at a time. */
+  /** Takes what it lacks of `bytes`, for a reader that holds a part of a stream at a time. */
   atLeast: (bytes: number) => Promise<void> | null
   /** Gives all of it back, also while it waits. Repeatable; nothing may be taken afterwards. */
   release: () => void

@@ -45,7 +45,7 @@ function free({ buffer, byteLength }: Buffer): void {
   if (buffer.byteLength === byteLength) (buffer as ArrayBuffer).transfer(0)
 }
 
-/** The body without its content coding; who does not read it to its end destroys what is not the request itself. @throws {HeddleError} 415. */
+/** The body without its content coding. A reader that stops early destroys it, unless it is the request itself. @throws {HeddleError} 415. */
 export function decodedBody(request: IncomingMessage): Readable {
   const coding = codingOf(request.headers["content-encoding"])
   if (coding === null) return request

@@ -1,7 +1,7 @@
 /** Uploads of files that have begun and not ended, on this server. */
 import { setTimeout as delay } from "node:timers/promises"
 
-/** A file of 1 GiB may take minutes; who asks for another one must not wait that long. */
+/** A file of 1 GiB may take minutes; a request for another one must not wait that long. */
 const patienceMs = 5000
 /** An upload that was sent first may arrive a little later, over another connection. */
 const pausesMs = [0, 50, 200]

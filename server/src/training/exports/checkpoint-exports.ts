@@ -15,7 +15,7 @@ import type { ExportDtype, ExportFormat } from "../../wire/engine/export.ts"
 const folderName = "checkpoint-exports"
 /** After its last use. */
 const keptMs = 15 * 60_000
-/** How long one that nobody waits for goes on: a proxy may have cut its client off, who asks again. */
+/** How long an export goes on that nobody waits for: a proxy may have cut its client off, which asks again. */
 const leftMs = 60_000
 /** Being made or waiting for it, of one team. */
 const mostOfTeam = 8

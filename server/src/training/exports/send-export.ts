@@ -1,4 +1,4 @@
-/** The answer to who downloads a checkpoint as merged weights or as GGUF. */
+/** The answer to a download of a checkpoint as merged weights or as GGUF. */
 import { readdir, stat } from "node:fs/promises"
 import path from "node:path"
 import { onceAnswered } from "../../http/answers/once-answered.ts"

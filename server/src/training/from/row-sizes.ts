@@ -1,6 +1,6 @@
 /**
  * How many tokens a row has, and whether it can be trained with them. Rows of RL are trained with the tokens that were sampled;
- * others are counted by who answered, by the engine where they may be too long, or estimated.
+ * for others the count is that of the service that answered, or of the engine where they may be too long, or an estimate.
  */
 import type { ModelRecord } from "../../storage/catalog/training/models.ts"
 import type { LedgerSize } from "../../storage/traces/token-ledger.ts"

@@ -155,7 +155,7 @@ export function useAcceptInvitation() {
   }))
 }
 
-/** Who is in what is read again after each, keys and the signed-in user's own teams included. */
+/** Each change makes memberships be read again, with keys and the signed-in user's own teams. */
 function useOrganizationChange<Given, Answer = unknown>(
   request: (given: Given) => { method: Method; path: string; body?: unknown },
 ) {

@@ -1,4 +1,4 @@
-/** A shortcut as it is pressed: "g" "o", "⌘K". Hidden from readers, who hear it in the sheet. */
+/** A shortcut as it is pressed: "g" "o", "⌘K". Hidden from screen readers, which read it in the sheet. */
 import { shownKeys } from "../../keys/key-pattern.ts"
 import styles from "./keys.module.css"
 

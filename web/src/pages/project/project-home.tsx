@@ -36,7 +36,7 @@ function Home() {
     project ?? { entity: "", project: "", id: "" },
     face === "first-run" ? waitingMs : false,
   )
-  // Which it is, is decided once: the first call turns the first run, it does not take it away from who reads it.
+  // The page is chosen once: when the first call comes, the first run changes, and is not taken away from its reader.
   if (face === null && pulse !== undefined) setFace(isQuiet(pulse) ? "first-run" : "overview")
   if (project === null) return null
   // A project that is not there yet is made by its first call, which only its own team can send.

@@ -38,6 +38,6 @@ export const tags: Readonly<Record<string, string>> = {
   Projects: "What a project holds and how it is kept.",
   Accounts: "Users, teams, keys, quotas and the record of changes.",
   Sessions: "Browsers that are signed in.",
-  Service: "What clients ask before anything else, and measures for who runs the server.",
+  Service: "What clients ask before anything else, and measures for whoever runs the server.",
   Health: "Whether the server can work.",
 }

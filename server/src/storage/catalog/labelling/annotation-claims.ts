@@ -57,9 +57,10 @@ export interface HeldItem {
 }
 
 /**
- * Everything that the annotator holds, all of it prolonged: the item in hand, and up to `count` behind it, which are taken
- * now where they are missing. Who holds nothing, with nothing free, takes what somebody else holds ahead: the last of
- * theirs that they have not begun. `leased`: leases of the queue, 0 for who holds something. null: there is no such queue.
+ * Prolongs and returns all that the annotator holds: the item in hand, and up to `count` behind it, which are taken now
+ * where they are missing. An annotator who holds nothing, with nothing free, takes an item that somebody else holds ahead:
+ * the last one that they have not begun. `leased`: leases of the queue, 0 for an annotator who holds something. null: there
+ * is no such queue.
  */
 export async function claimAhead(
   database: CatalogDatabase,

@@ -260,7 +260,7 @@ interface DeletedRollout {
 /** Removes turns and rewards; the row stays, so that the same request again says the same. */
 export async function deleteRollout(database: CatalogDatabase, { id }: RolloutPlace): Promise<DeletedRollout> {
   return inTransaction(database, async (transaction) => {
-    // It waits for a turn or a reward that is stored at this moment, and for who deletes it too.
+    // The lock waits for a turn or a reward that is being stored, and for another deletion.
     const locked = await transaction
       .selectFrom("rollouts")
       .select(["size_bytes as bytes", "deleted_turns as turns"])

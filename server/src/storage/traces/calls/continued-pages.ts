@@ -24,7 +24,7 @@ interface Mark {
 
 /** To find so few calls once more costs nothing. */
 const fewBefore = 200
-/** Who reads page after page asks for the next one within it. */
+/** A client that reads page after page asks for the next one within this time. */
 const longestKeptMs = 60_000
 const mostLists = 1_000
 /** Pages of one list may be asked for side by side. */
@@ -51,7 +51,7 @@ export function continuedPage(traces: TraceStore, selection: CallsSelection, pag
   const name = listName(selection)
   if (name.length > longestName) return whole
   const known = lists.getOrInsertComputed(traces, () => new Map())
-  // Who begins anew asks for what there is now.
+  // A first page asks for what there is now.
   if (page.offset === 0) known.delete(name)
   const oldest = performance.now() - longestKeptMs
   const marks = (known.get(name) ?? []).filter(({ madeAt }) => madeAt > oldest)

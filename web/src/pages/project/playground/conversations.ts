@@ -1,5 +1,5 @@
 /**
- * The conversations of this tab and the answers that are under way. They live beside the pages: who looks at a trace
+ * The conversations of this tab and the answers that are under way. They outlive the pages: a user who looks at a trace
  * meanwhile comes back to an answer that has gone on.
  */
 import { useSyncExternalStore } from "react"
@@ -118,7 +118,7 @@ export async function ask({ projectId, id, column, parameters, begun }: Ask): Pr
   }
   running.set(key, own)
   const show = (turn: Turn, isKept: boolean) => {
-    // Who has stopped it or asked something else meanwhile, or taken the column away, does not get this.
+    // The user may have stopped it, asked something else meanwhile, or taken the column away: this is dropped then.
     if (running.get(key) === own) put(turn, isKept)
   }
   show(collector.turn("running", performance.now()), false)

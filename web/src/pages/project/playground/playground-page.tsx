@@ -36,7 +36,7 @@ export function PlaygroundPage() {
   const models = useChatModels(project)
   const [draft, setDraft] = useState<Draft>(() => ({ id: newTextId(), named, projectId: project.id }))
   if (draft.named !== named || draft.projectId !== project.id) {
-    // Who leaves a conversation for the playground itself begins another one.
+    // A user who leaves a conversation for the playground itself begins another one.
     setDraft({ id: named === undefined ? newTextId() : draft.id, named, projectId: project.id })
   }
   const id = named ?? draft.id

@@ -71,7 +71,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const hidden = isBlind && isHidden(conversation)
   const order = orderOf(columns.length, isBlind ? conversation.blind?.order : undefined)
   const toggleBlind = () => {
-    // Who has seen which is whose does not forget it.
+    // A user who has seen which answer is whose cannot vote blindly any more.
     if (hidden && conversation.blind !== undefined) {
       setConversation(id, { ...conversation, blind: { ...conversation.blind, isOpen: true } }, true)
     }

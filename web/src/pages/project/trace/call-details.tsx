@@ -138,7 +138,7 @@ interface ReadProps extends Pick<CallDetailsProps, "project" | "tab" | "onTab"> 
 }
 
 function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
-  // Who writes a note looks at the other tabs meanwhile.
+  // A user who writes a note may look at the other tabs meanwhile.
   const [note, setNote] = useState("")
   const facts = callFacts(call.summary)
   const isChat = call.inputs.length + call.output.length <= largestChat

@@ -30,7 +30,7 @@ export function moved(before: RowWindow, first: number, last: number): RowWindow
   const [top, bottom] = seen
   const [topBefore, bottomBefore] = before.seen
   if (top === topBefore && bottom === bottomBefore) return before
-  // Who jumps waits for where it leads, and for nothing behind it.
+  // After a jump only the rows that are seen are read, none behind them.
   const isJump = top > bottomBefore || bottom < topBefore
   if (isJump || before === topWindow) return { seen, wanted: seen, listed: seen }
   const isDown = top > topBefore || bottom > bottomBefore

@@ -11,7 +11,7 @@ import { blocksOf, moved, pageBounds, pageOf, pagesOf, range, topWindow, upTo } 
 
 /** Only the size of a larger call is read for a row. */
 const largestPreview = 64_000
-/** Counting more takes long; who scrolls to the end has the next rows counted. */
+/** Counting more takes long; scrolling to the end counts the next rows. */
 const firstBudget = 10_000
 /** So many rows before the last that is counted. */
 const nearEnd = 100

@@ -94,7 +94,7 @@ function ModelFields({ project, isNew, models: { models, chosen, error, retry },
   )
 }
 
-/** For who has none: the shipped base model can be trained at once. */
+/** For a project without a model: the shipped base model can be trained at once. */
 function NewModel({ project, onMade }: { project: CurrentProject; onMade: (name: string) => void }) {
   const [name, setName] = useState("first")
   const make = useMakeModel()

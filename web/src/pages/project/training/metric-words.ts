@@ -28,7 +28,7 @@ const known: Readonly<Record<string, Words>> = {
   entropy: { name: "Entropy", unit: "nats" },
   grad_norm: { name: "Gradient norm" },
   learning_rate: { name: "Learning rate" },
-  clip_fraction: { name: "Tokens outside of the clip's band", format: formatShare },
+  clip_fraction: { name: "Tokens outside the clip range", format: formatShare },
   "loss/clipped_token_fraction": { name: "Tokens on which the clip acts", format: formatShare },
   "loss/importance_ratio_mean": { name: "Importance ratio, mean" },
   "loss/importance_ratio_p95": { name: "Importance ratio, 95th percentile" },

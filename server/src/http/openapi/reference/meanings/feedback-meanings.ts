@@ -7,7 +7,7 @@ export const feedbackMeanings: Meanings = {
     feedback_type:
       "`wandb.reaction.1`, `wandb.note.1`, `wandb.annotation.<name>`, `wandb.runnable.<name>` or a name of your own.",
     payload: "What is said. Its form depends on `feedback_type`.",
-    creator: "Name to show for who gave it.",
+    creator: "Name to show for whoever gave it.",
     annotation_ref: "Ref of the annotation spec, for `wandb.annotation.…`.",
     runnable_ref: "Ref of the scorer, for `wandb.runnable.…`.",
     call_ref: "Ref of the call in which the scorer ran.",

@@ -83,7 +83,7 @@ export class CallPlacer {
 
   /**
    * One write after the other: each waits for those that were entered before it, so no two ever wait for each other, and
-   * who finds that an id is seen finds the write that has it.
+   * a write that finds an id seen also finds the write that has it.
    */
   async #begin(ids: ReadonlySet<string>): Promise<Write> {
     const before = this.#entered

@@ -30,7 +30,7 @@ export function rewardText(reward: number): string {
   return Number.isInteger(reward) ? `${reward}`.replace("-", "\u2212") : formatCell(reward)
 }
 
-/** For who hears the page. */
+/** For screen readers. */
 export function cellWords(group: TrainedGroup, one: ListedTrajectory, by: CellValue): string {
   const ends = bestAndWorst(group.trajectories)
   const mark = one.index === ends?.best ? ", best" : one.index === ends?.worst ? ", worst" : ""

@@ -41,7 +41,7 @@ export function heatOf(token: OneToken, heat: Exclude<TokenHeat, "trained">): nu
   return heat === "ratio" ? token.ratio : token.advantage
 }
 
-/** For who hears the page, and on hover. */
+/** For screen readers, and on hover. */
 export function tokenWords(token: OneToken, heat: TokenHeat): string {
   const trained = token.isTrained ? (token.isClipped ? "trained, outside the clip range" : "trained") : "not trained"
   if (heat === "trained") return trained
@@ -58,7 +58,7 @@ export function logprobWords(logprob: number | null): string {
   return logprob === null ? "unknown" : `${formatScore(logprob, 3)} (${formatShare(Math.exp(logprob))})`
 }
 
-/** White space is seen; text that a token only begins has none of its own. */
+/** White space as visible signs, and a dot for a token that has only a part of a character. */
 export function visibleText(text: string): string {
   if (text === "") return "·"
   return text.replaceAll("\n", "↵\n").replaceAll("\t", "→\t")

@@ -141,7 +141,7 @@ function OneQueue({ project, queueId }: { project: CurrentProject; queueId: stri
         {caller !== undefined && !mayWrite && (
           <p className={styles.right}>
             {caller.may_label
-              ? "You may label here. Settings, items and decisions about disputes are for who may write to the project."
+              ? "You may label here. Settings, items and decisions about disputes are for those who may write to the project."
               : "You may read here. An administrator of the team can make you an annotator or a member."}
           </p>
         )}

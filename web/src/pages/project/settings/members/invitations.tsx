@@ -15,7 +15,7 @@ export function Invitations({ team }: { team: string }) {
   return (
     <>
       <SectionHead isSmall title="Invited">
-        Each link lets one person in, once. Who has it makes a user, or joins with theirs.
+        Each link lets one person in, once. Whoever has it makes a user, or joins with theirs.
       </SectionHead>
       {end.error !== null && (
         <div className={styles.block}>
