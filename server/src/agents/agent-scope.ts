@@ -1,4 +1,4 @@
-/** From a request about spans to what storage is asked for: evaluation-store-calls 10. */
+/** Turns a request about spans into a query to storage: evaluation-store-calls 10. */
 import { invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { microsecondsOf, isoTimeOf } from "../storage/traces/query/sql-time.ts"

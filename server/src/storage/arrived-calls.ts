@@ -16,7 +16,7 @@ import { momentsOf } from "./traces/calls/insert/call-batch.ts"
 const fullFileBytes = 16 * 1024 ** 2
 /** Read at once. */
 const pieceBytes = 128 * 1024
-/** Of lines that the disk had no room for. */
+/** Bytes of lines that are kept in memory while the disk has no room for them. */
 const mostKeptBytes = 8 * 1024 ** 2
 
 export interface ArrivedCall {

@@ -6,7 +6,7 @@ import { agentSpan } from "../spans/span-rows.ts"
 
 type SpanAnswer = ReturnType<typeof agentSpan>
 
-/** With the times as numbers to reckon with. */
+/** A span whose times are numbers, to reckon with. */
 export interface ChatSpan extends SpanAnswer {
   began: number
   /** null: never ended. */

@@ -62,7 +62,7 @@ export async function conversationChat(
   })
 }
 
-/** As many as have no more spans together than one answer is made of, but one at least. */
+/** The first traces whose spans together fit into one answer; one trace at least. */
 function firstThatFit(traceIds: readonly string[], counts: ReadonlyMap<string, number>): readonly string[] {
   let spans = 0
   const end = traceIds.findIndex((id, index) => (spans += counts.get(id) ?? 0) > mostChatSpans && index > 0)
@@ -118,7 +118,7 @@ function toTurn(traceId: string, spans: readonly ChatSpan[], count: number, opti
   }
 }
 
-/** On turns and on their messages; what is on `more` comes back too. */
+/** Adds their feedback to turns and messages. Returns all of it by ref, with the feedback on the refs `more`. */
 async function addFeedback(
   traces: TraceStore,
   project: ProjectAccess,

@@ -35,7 +35,7 @@ export async function queryGroups(traces: TraceStore, query: SpanQuery, body: Sp
   return { spans: [], groups: groups.map(({ key: _key, ...group }) => group), total_count: total }
 }
 
-/** With the value of its first group, which previews and distributions go by. */
+/** A group with its value of the first `group_by`, by which previews and distributions find it. */
 type KeyedGroup = SpanGroup & { key: Cell }
 
 function firstKey({ keys }: StoredGroup, { group_by }: SpansQueryBody): Cell {

@@ -38,7 +38,7 @@ export function checkSpansQuery(body: SpansQueryBody): void {
   }
 }
 
-/** Under what a group stands in the answer. */
+/** The name under which the value of a group stands in the answer. */
 export function groupAlias({ source, key, alias }: GroupRef): string {
   if (alias != null) return alias
   return source === "field" || source === "column" ? (findSpanColumn(key) ?? key) : key

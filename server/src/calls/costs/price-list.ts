@@ -79,7 +79,7 @@ function rowsOf(name: string, { provider, prices }: ListedModel): TokenPriceRow[
   }))
 }
 
-/** By its text, so that 0.4 for a million is 4e-7 for one and not the double beside it. */
+/** The price of one token, made from text: 0.4 for a million gives 4e-7, where a division would give the double beside it. */
 function perToken(forMillion: number): number {
   return Number(`${forMillion}e-6`)
 }

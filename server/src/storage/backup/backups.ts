@@ -32,7 +32,7 @@ export interface BackupsOptions {
   log: Log
 }
 
-/** In the data folder: links do not reach another disk, on which the folder of backups may be. */
+/** It lies in the data folder, since links do not reach another disk, on which the folder of backups may be. */
 const inProgress = "backup-in-progress"
 /** What a backup says of itself. */
 const recordFile = "backup.json"

@@ -75,7 +75,7 @@ async function timed(held: HeldFor, name: keyof HeldFor, work: () => Promise<voi
   held[name] = Math.round(performance.now() - from)
 }
 
-/** What is copied takes as much room again; links take none. */
+/** Files that are copied take as much room again; links take none. */
 async function requireRoom(dataDir: string): Promise<void> {
   const copied = ["catalog", ...entriesTaken("copied")]
   const sizes = await Promise.all(copied.map((name) => bytesOf(path.join(dataDir, name))))

@@ -2,7 +2,7 @@
 import { constants } from "node:fs"
 import { cp, rename, rm } from "node:fs/promises"
 
-/** On another disk the move is a copy. There must be nothing of the name `target`. */
+/** Moves a file or folder; to another disk it is copied. There must be nothing of the name `target`. */
 export async function move(source: string, target: string): Promise<void> {
   if (!(await renamed(source, target))) await moveByCopy(source, target)
 }

@@ -17,7 +17,7 @@ export interface StoredBlob {
 
 const blobName = /^[0-9a-f]{64}$/
 const listedAtOnce = 500
-/** Of a file that is read through. The digests of a piece hold the event loop up for two milliseconds. */
+/** Bytes that are read at a time of a file that is read through. Their digests hold the event loop up for two milliseconds. */
 const pieceBytes = 1024 * 1024
 
 export class BlobStore {
@@ -123,7 +123,7 @@ export class BlobStore {
     )
   }
 
-  /** In bytes. Rejects when the blob is not there. */
+  /** The size in bytes. Rejects when the blob is not there. */
   async sizeOf(sha256: string): Promise<number> {
     return (await stat(this.absolutePathOf(sha256))).size
   }

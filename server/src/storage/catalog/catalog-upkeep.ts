@@ -7,7 +7,7 @@ import { sql } from "kysely"
 import type { Log } from "../../log.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 
-/** As `autovacuum_naptime`. */
+/** As often as `autovacuum_naptime` by default. */
 const everyMs = 60_000
 
 export class CatalogUpkeep {
@@ -42,7 +42,7 @@ export class CatalogUpkeep {
   }
 }
 
-/** In small steps, since nothing else of the catalog is answered during one. */
+/** Works in small steps, since nothing else of the catalog is answered during one. */
 async function keepUp(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
   for (const { name, is_spent, is_stale } of await changedTables(database)) {
     const table = sql.table(name)

@@ -2,7 +2,7 @@
 import type { CatalogDatabase } from "./open-catalog.ts"
 
 const mostRemembered = 10_000
-/** As long as a revoked key works at another server. */
+/** No longer than a revoked key may go on working at another server. */
 const rememberedMs = 5_000
 
 interface Remembered<Value> {

@@ -1,6 +1,6 @@
 /** PostgreSQL's text has no U+0000, and would take half of a surrogate pair for U+FFFD. */
 
-/** For texts that people and programs made: messages of errors do carry U+0000. */
+/** Makes texts storable that people and programs wrote: messages of errors do carry U+0000. */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\ufffd")
 }

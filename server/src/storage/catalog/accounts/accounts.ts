@@ -137,7 +137,7 @@ export async function setTeamRole(
   return numUpdatedRows > 0
 }
 
-/** With the roles that the user has in projects of the team. false: the user was no member. */
+/** Removes a member, with the roles that they have in projects of the team. false: the user was no member. */
 export async function removeMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
   await database
     .deleteFrom("project_roles")
@@ -222,7 +222,7 @@ export interface MemberRecord {
   role: Role
 }
 
-/** By name. */
+/** The members of a team, by name. */
 export async function listMembers(database: CatalogDatabase, entityId: string): Promise<MemberRecord[]> {
   const rows = await database
     .selectFrom("memberships")

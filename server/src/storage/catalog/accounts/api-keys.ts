@@ -86,7 +86,7 @@ export function replaceApiKeys(database: CatalogDatabase, key: NewApiKey): Promi
   })
 }
 
-/** Whose live key it is, and when it ends. null: no such key, or it is not live. */
+/** The owner of a live key, and when it ends. null: no such key, or it is not live. */
 export async function findKeyOwner(
   database: CatalogDatabase,
   sha256: string,
@@ -108,7 +108,7 @@ export async function areLiveKeys(database: CatalogDatabase, ids: readonly strin
   return ids.map((id) => liveIds.has(id))
 }
 
-/** When keys were used last, by id; an earlier time than the stored one changes nothing. */
+/** Stores when keys were last used, by id; an earlier time than the stored one changes nothing. */
 export async function storeKeyUse(database: CatalogDatabase, uses: ReadonlyMap<string, Date>): Promise<void> {
   const ids = [...uses.keys()]
   const times = Array.from(uses.values(), (time) => time.toISOString())

@@ -2,7 +2,7 @@
 import type { MemberRole } from "../../../wire/platform/access.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
-/** By the project's id. */
+/** The roles that a user has in single projects, by the id of the project. */
 export async function findProjectRoles(database: CatalogDatabase, userId: string): Promise<Map<string, MemberRole>> {
   const rows = await database
     .selectFrom("project_roles")
@@ -12,7 +12,7 @@ export async function findProjectRoles(database: CatalogDatabase, userId: string
   return new Map(rows.map(({ project_id, role }) => [project_id, role]))
 }
 
-/** By the user's id. */
+/** The roles that users have in this project alone, by the id of the user. */
 export async function listProjectRoles(database: CatalogDatabase, projectId: string): Promise<Map<string, MemberRole>> {
   const rows = await database
     .selectFrom("project_roles")

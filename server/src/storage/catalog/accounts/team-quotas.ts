@@ -4,7 +4,7 @@ import { HeddleError } from "../../../errors.ts"
 import { type QuotaName, quotaNames } from "../../../wire/platform/quota.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
-/** For teams without a quota of their own. Servers that share the catalog should have the same. */
+/** Sets the quotas of teams without one of their own. Servers that share the catalog should set the same. */
 export async function setQuotaDefaults(
   database: CatalogDatabase,
   defaults: Readonly<Record<QuotaName, number>>,

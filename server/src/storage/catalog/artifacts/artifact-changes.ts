@@ -15,7 +15,7 @@ export interface AliasChange {
   alias: string
 }
 
-/** In collections that the version is a member of. @throws {HeddleError} `not_found` for another; then none is changed. */
+/** Changes aliases in collections that the version is a member of. @throws {HeddleError} `not_found` for another; then none is changed. */
 export async function changeAliases(
   database: CatalogDatabase,
   artifact: ArtifactRecord,
@@ -45,7 +45,7 @@ export interface ArtifactFields {
   ttl?: TimeToLive
   tagsToAdd: readonly string[]
   tagsToDelete: readonly string[]
-  /** In its own collection; null: they stay as they are. */
+  /** Aliases in its own collection; null: they stay as they are. */
   aliases: readonly string[] | null
 }
 
@@ -152,7 +152,7 @@ async function sentOf(
   return rows
 }
 
-/** With its versions when it is a sequence, which are gone from portfolios too. */
+/** Deletes a collection; a sequence with its versions, which are gone from portfolios too. */
 export async function deleteCollection(database: CatalogDatabase, collection: CollectionRecord): Promise<string[]> {
   const versions = await database
     .selectFrom("artifacts")

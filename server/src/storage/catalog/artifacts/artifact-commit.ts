@@ -113,7 +113,7 @@ async function addForeign(
   return rows.reduce((sum, row) => sum + row.size_bytes, 0)
 }
 
-/** As the client makes it: platform-wandb 9.1. */
+/** The digest of an artifact as the client computes it: platform-wandb 9.1. @throws {HeddleError} if the client announced another. */
 async function checkedDigest(transaction: Transaction<Catalog>, id: string, announced: string | null): Promise<string> {
   const { rows } = await sql<{ digest: string }>`
     select md5('wandb-artifact-manifest-v1' || chr(10) ||

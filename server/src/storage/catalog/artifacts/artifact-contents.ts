@@ -134,7 +134,7 @@ export async function dropContents(
   return rows.returning(["sha256", counted]).execute()
 }
 
-/** For digests that the project lacks: the contents that the artifacts `births`, all of these entities, have. */
+/** Finds contents for digests that the project lacks: those of the artifacts `births`, which all belong to these entities. */
 export async function contentsOfBirths(
   database: CatalogDatabase,
   { projectId, entityIds, births }: { projectId: string; entityIds: readonly string[]; births: readonly Birth[] },

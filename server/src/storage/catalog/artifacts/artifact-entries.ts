@@ -23,7 +23,7 @@ export interface EntrySelection {
   limit: number
 }
 
-/** By path, in the order of code points. */
+/** The entries of an artifact by path, in the order of code points. */
 export async function listEntries(
   database: CatalogDatabase,
   artifactId: string,

@@ -61,7 +61,7 @@ export async function findUpload(database: CatalogDatabase, id: string): Promise
   return row ?? null
 }
 
-/** By number. */
+/** The parts of an upload, by number. */
 export async function partsOf(database: CatalogDatabase, uploadId: string): Promise<PartRecord[]> {
   return database
     .selectFrom("artifact_parts")

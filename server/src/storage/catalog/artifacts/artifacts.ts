@@ -6,7 +6,7 @@ import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
 import { idListOf } from "../text-lists.ts"
 
-/** With the names by which it is known. */
+/** An artifact with the names by which it is known. */
 export interface ArtifactRecord extends Omit<Selectable<ArtifactTable>, "aliases" | "stored_bytes" | "user_id"> {
   entity: string
   entity_id: string
@@ -72,7 +72,7 @@ const collectionColumns = [
  */
 const longestLifeSeconds = 1_000 * 366 * 24 * 60 * 60
 
-/** When an artifact ends that has a time to live. */
+/** SQL: when an artifact with a time to live ends. */
 export const artifactEnd = sql<Date>`artifacts.created_at
   + least(artifacts.ttl_seconds, ${sql.lit(longestLifeSeconds)}) * interval '1 second'`
 
@@ -129,7 +129,7 @@ export async function findAnyArtifact(database: CatalogDatabase, id: string): Pr
 
 export type PendingArtifact = Pick<ArtifactRecord, "id" | "project_id" | "entity" | "entity_id">
 
-/** For each of the ids, in order, the artifact that is not committed yet, of any team; null: none. */
+/** For each of the ids, in order: the artifact of any team, if it is not committed yet; else null. */
 export async function findPendingArtifacts(
   database: CatalogDatabase,
   ids: readonly string[],
@@ -146,7 +146,7 @@ export async function findPendingArtifacts(
   return ids.map((id) => byId.get(id) ?? null)
 }
 
-/** By ids, in any order. */
+/** Artifacts by their ids, in any order. */
 export async function artifactsOf(database: CatalogDatabase, ids: readonly string[]): Promise<ArtifactRecord[]> {
   if (ids.length === 0) return []
   return namedArtifacts(database).where("artifacts.id", "in", idListOf(ids)).where(isLive).execute()
@@ -275,7 +275,7 @@ export interface CollectionSelection extends ArtifactPage {
   type: string | null
 }
 
-/** By name. */
+/** The collections of a project, by name. */
 export async function listCollections(
   database: CatalogDatabase,
   { projectId, type, skip, limit }: CollectionSelection,

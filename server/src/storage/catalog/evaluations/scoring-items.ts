@@ -10,7 +10,7 @@ export interface MatchedCalls {
   seen: number
   matched: number
   sampled: number
-  /** Of the sampled ones, those that the queue had no room for. */
+  /** How many of the sampled calls the queue had no room for. */
   overflowed: number
   /** `at`: milliseconds since 1970. */
   calls: readonly { id: string; at: number }[]
@@ -69,7 +69,7 @@ export interface ClaimedRule {
   definition: string
   userId: string
   apiKeyId: string
-  /** Of today, UTC. */
+  /** Calls of judges since midnight UTC. */
   usedJudgeCalls: number
   usedTokens: number
 }
@@ -83,7 +83,7 @@ export interface RuleClaim {
   mostOfTeam: number
 }
 
-/** Of the rules that calls wait for, the one that was worked on longest ago. Several servers may ask, each rule goes to one. */
+/** Claims, of the rules that calls wait for, the one that was worked on longest ago. Several servers may ask; each rule goes to one. */
 export async function claimScoringRule(
   database: CatalogDatabase,
   { lease, leaseSeconds, held, mostOfTeam }: RuleClaim,
@@ -133,7 +133,7 @@ export async function dueItems(database: CatalogDatabase, ruleId: string, limit:
 export interface WorkedItems {
   /** Out of the queue: scored, failed, not to be scored, or gone meanwhile. */
   done: readonly string[]
-  /** To be tried again so many seconds later. */
+  /** Calls to be tried again after so many seconds. */
   later: readonly { id: string; seconds: number }[]
   scored: number
   failed: number

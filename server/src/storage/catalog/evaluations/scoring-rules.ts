@@ -28,7 +28,7 @@ export interface ScoringRuleRecord extends NewScoringRule {
   today: { day: string; judgeCalls: number; tokens: number }
   /** JSON list. */
   errors: string
-  /** Of the call that waits longest; null: none waits. */
+  /** How long the call waits that waits longest; null: none waits. */
   waitingSeconds: number | null
 }
 
@@ -122,7 +122,7 @@ function columnsOf(rule: Omit<NewScoringRule, "id" | "projectId" | "name" | "sou
   }
 }
 
-/** What waits for it goes too; what it has scored stays. false: it is not there. */
+/** Deletes a rule and the calls that wait for it; its scores stay. false: it is not there. */
 export async function deleteScoringRule(database: CatalogDatabase, projectId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await database
@@ -155,7 +155,7 @@ export async function countScoringRules(database: CatalogDatabase, projectId: st
   return count
 }
 
-/** By name. */
+/** The rules of a project, by name. */
 export async function listScoringRules(database: CatalogDatabase, projectId: string): Promise<ScoringRuleRecord[]> {
   const rows = await rulesOf(database).where("r.project_id", "=", projectId).orderBy("r.name").execute()
   return rows.map(toRecord)

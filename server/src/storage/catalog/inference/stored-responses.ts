@@ -89,7 +89,7 @@ export async function removeOldestResponses(database: CatalogDatabase, projectId
   )
 }
 
-/** How many there were whose time was over. */
+/** Returns how many responses were removed because their time was over. */
 export function removeExpiredResponses(database: CatalogDatabase): Promise<number> {
   return removed(database, sql`expires_at <= now()`)
 }

@@ -20,7 +20,7 @@ export type NewFinalLabel = Omit<FinalLabelRecord, "decided_at">
 
 const columns = ["item_id", "field", "value", "feedback_id", "note", "decided_by", isoTime("decided_at")] as const
 
-/** In the place of an earlier one. */
+/** Stores the final label of a field, in the place of an earlier one. */
 export async function writeFinalLabel(transaction: Kysely<Catalog>, label: NewFinalLabel): Promise<FinalLabelRecord> {
   await dropFinalLabel(transaction, label.item_id, label.field)
   return transaction

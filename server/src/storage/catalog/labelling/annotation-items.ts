@@ -184,7 +184,7 @@ export async function removeItem(
   return rows.map(toItemRecord)[0] ?? null
 }
 
-/** As it is read: lists are JSON texts. */
+/** An item as the catalog returns it: lists are JSON texts. */
 export type StoredItem = Omit<AnnotationItemRecord, "display_fields"> & { display_fields: string }
 
 /** Columns of the items table (alias `i`), sorted by property name. */

@@ -35,7 +35,7 @@ export async function withLockedQueue<T>(
   })
 }
 
-/** When `required_annotators` changes. Items that have a free place now and had none go to the end of the queue. */
+/** Follows a change of `required_annotators`. Items that have a free place now and had none go to the end of the queue. */
 export async function addPlaces(transaction: Kysely<Catalog>, queueId: string, places: number): Promise<void> {
   if (places === 0) return
   await sql`

@@ -169,7 +169,7 @@ const columns = [
   isoTimeOrNull("deleted_at"),
 ] as const
 
-/** As one parameter: a statement takes 65,535. */
+/** One parameter for all ids: a statement takes at most 65,535 parameters. */
 function uuidList(ids: readonly string[]) {
   return sql<string>`(select id::uuid from json_array_elements_text(${JSON.stringify(ids)}::json) as given (id))`
 }

@@ -100,7 +100,7 @@ export interface ListedLink {
   size_bytes: number
 }
 
-/** By row digest, kind, source and trace. */
+/** Links by row digest, kind, source and trace. */
 export async function listLinks(
   database: CatalogDatabase,
   projectId: string,
@@ -154,7 +154,7 @@ export interface SourceMembership extends SourceKey {
   first_seen_at: Date
 }
 
-/** In which datasets the sources are, by kind, source, trace and dataset. */
+/** The datasets that the sources are in, by kind, source, trace and dataset. */
 export async function findMemberships(
   database: CatalogDatabase,
   projectId: string,

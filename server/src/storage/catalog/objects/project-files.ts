@@ -32,7 +32,7 @@ export async function findProjectFile(
   return (await findProjectFiles(database, projectId, [digest])).get(digest) ?? null
 }
 
-/** By digest. */
+/** The files of a project, by digest. */
 export async function findProjectFiles(
   database: CatalogDatabase,
   projectId: string,

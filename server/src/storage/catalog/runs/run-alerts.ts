@@ -5,11 +5,11 @@ import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { RunAlertTable } from "./runs-schema.ts"
 
-/** Of one run; the oldest make room. */
+/** Most alerts of one run; the oldest make room. */
 const mostAlerts = 500
 
 export interface NewRunAlert extends Pick<RunAlertTable, "title" | "text" | "severity"> {
-  /** For so long after an alert, another one of its title is not kept. */
+  /** For this long after an alert, another one with its title is not kept. */
   waitMs: number
 }
 

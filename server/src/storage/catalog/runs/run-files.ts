@@ -61,7 +61,7 @@ export interface RunFileSelection {
   limit: number
 }
 
-/** By name. */
+/** The files of a run, by name. */
 export async function listRunFiles(
   database: CatalogDatabase,
   runId: string,

@@ -9,7 +9,7 @@ import type { RunState, RunTable } from "./runs-schema.ts"
 
 type StoredRun = Omit<Selectable<RunTable>, "config_values" | "summary_values">
 
-/** With the names by which it is known. */
+/** A run with the names by which it is known. */
 export interface RunRecord extends StoredRun {
   entity: string
   project: string
@@ -81,7 +81,7 @@ const storedColumns = [
   "runs.heartbeat_at",
 ] as const
 
-/** With their projects, teams and users. */
+/** Runs joined with their projects, teams and users. */
 export function namedRuns(database: CatalogDatabase) {
   return database
     .selectFrom("runs")
@@ -224,7 +224,7 @@ export async function keepShift(
   await database.updateTable("runs").set(column).where("id", "=", run.id).execute()
 }
 
-/** What it logged is removed later. Returns the SHA-256 of the files that it had; none, where another request has deleted it. */
+/** Deletes a run; what it logged is removed later. Returns the SHA-256 of its files; none if another request has deleted it. */
 export async function deleteRun(database: CatalogDatabase, run: RunRecord): Promise<string[]> {
   const { files, bytes } = await inTransaction(database, async (transaction) => {
     const locked = await transaction
@@ -251,7 +251,7 @@ export async function deleteRun(database: CatalogDatabase, run: RunRecord): Prom
 /** How long a run may say nothing before it is shown as crashed. */
 export const silenceMinutes = 5
 
-/** As a reader sees it, in SQL: `crashed` is what a run is whose process went away without an end. */
+/** SQL: the state as a reader sees it. A run whose process went away without an end is `crashed`. */
 export const reportedStateSql = sql<string>`case when runs.state in ('running', 'preempting')
   and runs.heartbeat_at < now() - make_interval(mins => ${silenceMinutes}) then 'crashed' else runs.state end`
 

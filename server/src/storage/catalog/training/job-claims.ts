@@ -189,7 +189,7 @@ export interface JobStanding {
   attempts: number
 }
 
-/** Of jobs that have not ended. */
+/** The statuses of jobs that have not ended. */
 export const openStatuses = ["queued", "running", "paused"] as const satisfies JobStatus[]
 
 function isOpen(status: JobStatus): boolean {

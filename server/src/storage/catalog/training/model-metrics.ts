@@ -25,7 +25,7 @@ export interface MetricPoint {
   last: number
 }
 
-/** By model, metric and step. */
+/** Points by model, metric and step. */
 export async function metricPoints(database: CatalogDatabase, selection: MetricSelection): Promise<MetricPoint[]> {
   const { metrics, firstStep, lastStep, stepsPerPoint } = selection
   const isWanted = sql`m.key in (select * from ${rowsOf(metrics)})`

@@ -65,7 +65,7 @@ function nameOf({ projectId, rolloutId }: Pick<NewTurn, "projectId" | "rolloutId
   return `${projectId} ${rolloutId}`
 }
 
-/** By {@link nameOf}, the id of each rollout. In one order, so that servers that share the catalog wait for each other in it. */
+/** Returns the id of each rollout by {@link nameOf}. Locks them in one order, so that servers that share the catalog wait in it. */
 async function upsertRollouts(database: CatalogDatabase, turns: readonly NewTurn[]): Promise<Map<string, string>> {
   const first = new Map<string, NewTurn>()
   for (const turn of turns) {

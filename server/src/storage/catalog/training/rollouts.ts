@@ -183,7 +183,7 @@ export interface TurnRecord extends Pick<
 /** Contents of one page; the first comes however large it is. */
 const mostPageBytes = 4 * 1024 * 1024
 
-/** In the order in which they were answered. `hasMore`: there are others behind. */
+/** Turns in the order in which they were answered. `hasMore`: there are more behind these. */
 export async function listTurns(
   database: CatalogDatabase,
   rollout: string,

@@ -10,7 +10,7 @@ export interface ListedJob extends NamedJob {
   gradientSteps: number
   /** null until the job has begun. */
   expectedGradientSteps: number | null
-  /** Of its newest gradient steps since a server last took it; null: it does not run, or has done fewer than two since. */
+  /** Mean of its newest gradient steps since a server last took it; null: it does not run, or has done fewer than two since. */
   secondsPerStep: number | null
   /** Since the newest of them. */
   secondsSinceStep: number

@@ -46,7 +46,7 @@ export async function jobOfStep(database: CatalogDatabase, modelId: string, step
   return row?.id ?? null
 }
 
-/** How fast the newest jobs of a base model and kind were; null: none has ended that tells. */
+/** How fast the newest jobs of a base model and kind were; null: no ended job tells. */
 export async function trainingSpeed(
   database: CatalogDatabase,
   baseModel: string,
