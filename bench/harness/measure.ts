@@ -20,7 +20,7 @@ export interface Sample {
 }
 
 /**
- * Runs every contender once to warm up, then `rounds` times in turn: A B C, C B A, … Who comes first has no advantage.
+ * Runs every contender once to warm up, then `rounds` times in turn: A B C, C B A, … So being first is no advantage.
  */
 export async function takeTurns(contenders: Contender[], rounds: number): Promise<Map<string, Sample[]>> {
   const samples = new Map(contenders.map((contender): [string, Sample[]] => [contender.name, []]))
