@@ -8,6 +8,8 @@ interface ProjectNames {
 export interface CurrentProject extends ProjectNames {
   /** `entity/project`, as the evaluation store names it. */
   id: string
+  /** For links to its pages, and for requests that name both. */
+  params: ProjectNames
 }
 
 /** No entity and no project has a longer name. */
@@ -21,7 +23,7 @@ export function isProjectName({ entity, project }: ProjectNames): boolean {
 export function useCurrentProject(): CurrentProject | null {
   const { entity, project } = useParams({ strict: false })
   if (entity === undefined || project === undefined || !isProjectName({ entity, project })) return null
-  return { entity, project, id: `${entity}/${project}` }
+  return { entity, project, id: `${entity}/${project}`, params: { entity, project } }
 }
 
 /** On a page under `/$entity/$project`. */

@@ -51,7 +51,7 @@ export function Frame({ navigation = "full", children }: FrameProps) {
           keys: `g ${key}`,
           label: `go to ${label}`,
           group: "Everywhere",
-          run: () => void navigate({ to, params: { entity: project.entity, project: project.project } }),
+          run: () => void navigate({ to, params: project.params }),
         }))),
   ])
   useCommands([

@@ -46,7 +46,7 @@ export function Navigation({ isRail, onSearch, onKeys, onAccount }: NavigationPr
           <Link
             key={to}
             to={to}
-            params={{ entity: project.entity, project: project.project }}
+            params={project.params}
             activeOptions={{ exact: to === "/$entity/$project", includeSearch: false }}
             className={styles.entry}
             title={label}
@@ -61,7 +61,7 @@ export function Navigation({ isRail, onSearch, onKeys, onAccount }: NavigationPr
         {project !== null && (
           <Link
             to="/$entity/$project/settings"
-            params={{ entity: project.entity, project: project.project }}
+            params={project.params}
             activeOptions={{ includeSearch: false }}
             className={styles.entry}
             title="Usage & settings"

@@ -54,7 +54,7 @@ export function NoSuchPage() {
           <>
             <Button onClick={() => router.history.back()}>Go back</Button>
             {project !== null && (
-              <LinkButton to="/$entity/$project" params={{ entity: project.entity, project: project.project }}>
+              <LinkButton to="/$entity/$project" params={project.params}>
                 Overview of {project.project}
               </LinkButton>
             )}

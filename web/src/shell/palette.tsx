@@ -90,7 +90,7 @@ function useEntries(text: string): Entry[] {
             note: "page",
             icon,
             keys: `g ${key}`,
-            run: () => void navigate({ to, params: { entity: current.entity, project: current.project } }),
+            run: () => void navigate({ to, params: current.params }),
           })),
           {
             id: "settings",
@@ -100,7 +100,7 @@ function useEntries(text: string): Entry[] {
             run: () =>
               void navigate({
                 to: "/$entity/$project/settings",
-                params: { entity: current.entity, project: current.project },
+                params: current.params,
               }),
           },
         ]),

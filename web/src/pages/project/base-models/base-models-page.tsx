@@ -22,7 +22,7 @@ const heads = [
 export function BaseModelsPage() {
   const project = useProjectOfPage()
   const shipped = useBaseModels()
-  const models = useModels({ entity: project.entity, project: project.project, limit: mostModels })
+  const models = useModels({ ...project.params, limit: mostModels })
   const grown = Map.groupBy(models.data?.data ?? [], ({ base_model }) => base_model)
   return (
     <>

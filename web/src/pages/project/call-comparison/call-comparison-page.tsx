@@ -29,7 +29,7 @@ export function CallComparisonPage() {
   const navigate = route.useNavigate()
   const [first, second] = calls
   const hasBoth = first !== undefined && second !== undefined
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <div className={styles.page}>
       <PageBar
@@ -95,7 +95,7 @@ function Compared({ project, ids }: { project: CurrentProject; ids: readonly [st
               ))}
               {missing.length === 1 ? "was" : "were"} deleted, or {missing.length === 1 ? "belongs" : "belong"} to
               another project.{" "}
-              <TextLink to="/$entity/$project/traces" params={{ entity: project.entity, project: project.project }}>
+              <TextLink to="/$entity/$project/traces" params={project.params}>
                 All traces of {project.project}
               </TextLink>
             </Note>

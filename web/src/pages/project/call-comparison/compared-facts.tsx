@@ -40,7 +40,7 @@ export function ComparedFacts({ project, before, after }: ComparedFactsProps) {
           <TextLink
             key={call.id}
             to="/$entity/$project/traces/$trace"
-            params={{ entity: project.entity, project: project.project, trace: call.trace_id }}
+            params={{ ...project.params, trace: call.trace_id }}
             search={call.parent_id === null ? {} : { span: call.id }}
           >
             {callName(call)}

@@ -68,7 +68,7 @@ export function ComparePage() {
 }
 
 function Crumb({ project, runs }: { project: CurrentProject; runs: readonly EvalRun[] }) {
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const names = new Set(runs.map(({ evaluation }) => evaluation))
   const [name] = names
   return names.size === 1 && name !== undefined ? (

@@ -13,7 +13,7 @@ interface NothingToCompareProps {
 }
 
 export function NothingToCompare({ project, baseline }: NothingToCompareProps) {
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const runs = useEvalRuns(
     project.id,
     baseline === null || baseline.evaluationRef === null ? undefined : baseline.evaluation,

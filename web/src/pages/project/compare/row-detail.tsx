@@ -147,7 +147,7 @@ function ToTrace({ project, runs, index, answer }: ToTraceProps) {
       <TextLink
         className={styles.trace}
         to="/$entity/$project/traces/$trace"
-        params={{ entity: project.entity, project: project.project, trace: run.traceId }}
+        params={{ ...project.params, trace: run.traceId }}
         search={{ span: answer.id }}
       >
         trace

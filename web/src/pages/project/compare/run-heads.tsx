@@ -45,7 +45,7 @@ export function RunHeads({ project, runs, rows, mostRuns }: RunHeadsProps) {
                 isQuiet
                 className={styles.name}
                 to="/$entity/$project/traces/$trace"
-                params={{ entity: project.entity, project: project.project, trace: run.traceId }}
+                params={{ ...project.params, trace: run.traceId }}
                 title={run.title ?? label}
               >
                 {label}

@@ -83,7 +83,7 @@ interface EvaluationRowProps {
 function EvaluationRow({ project, name, runs, isWhole, versions }: EvaluationRowProps) {
   const [newest, before] = runs
   if (newest === undefined) return null
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <tr className={styles.row}>
       <td className={styles.name}>

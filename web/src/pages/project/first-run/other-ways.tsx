@@ -15,7 +15,7 @@ interface OtherWaysProps {
 }
 
 export function OtherWays({ project, hasCome, pulse }: OtherWaysProps) {
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <div className={styles.ways}>
       {hasCome ? (

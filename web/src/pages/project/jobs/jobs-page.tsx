@@ -51,7 +51,7 @@ export function JobsPage() {
   const { state = "all" } = route.useSearch()
   const navigate = route.useNavigate()
   const status = statuses[state]
-  const parameters = { entity: project.entity, project: project.project, ...(status === undefined ? {} : { status }) }
+  const parameters = { ...project.params, ...(status === undefined ? {} : { status }) }
   const jobs = useJobPages(parameters, underWay)
   const rows = (jobs.data ?? []).flatMap(({ data }) => data)
   return (

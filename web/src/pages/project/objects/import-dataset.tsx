@@ -45,7 +45,7 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
       {
         onSuccess: ({ object_id: object, version_index: index }) => {
           if (object === null) return
-          const params = { entity: project.entity, project: project.project, name: object, version: `v${index}` }
+          const params = { ...project.params, name: object, version: `v${index}` }
           void navigate({ to: "/$entity/$project/objects/$name/versions/$version", params })
         },
       },

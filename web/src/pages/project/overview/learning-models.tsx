@@ -22,7 +22,7 @@ const mostShown = 8
 const pointsOfCurve = 60
 
 export function LearningModels({ project }: { project: CurrentProject }) {
-  const models = useModels({ entity: project.entity, project: project.project, limit: 100 }, slow)
+  const models = useModels({ ...project.params, limit: 100 }, slow)
   const newest = (models.data?.data ?? []).toSorted((a, b) => movedAt(b) - movedAt(a)).slice(0, mostShown)
   const metrics = useModelMetrics(
     { model_id: newest.map(({ id }) => id), metric: tellingMetrics, points: pointsOfCurve },
@@ -35,7 +35,7 @@ export function LearningModels({ project }: { project: CurrentProject }) {
       title="Models"
       note={models.data && <Count of={models.data.data.length} isWhole={!models.data.has_more} />}
       tools={
-        <TextLink to="/$entity/$project/models" params={{ entity: project.entity, project: project.project }}>
+        <TextLink to="/$entity/$project/models" params={project.params}>
           All models
         </TextLink>
       }

@@ -164,7 +164,7 @@ function Stop({ station, to, project, isLive = false, figure, note }: StopProps)
   return (
     <Link
       to={`/$entity/$project/${to}`}
-      params={{ entity: project.entity, project: project.project }}
+      params={project.params}
       className={classNames(styles.stop, isLive && styles.live)}
     >
       <span className={styles.name}>

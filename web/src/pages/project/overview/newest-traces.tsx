@@ -98,11 +98,7 @@ function Row({ project, call, payload }: { project: CurrentProject; call: Call; 
         <Status of={callStatus(call)} />
       </td>
       <td className={styles.name}>
-        <TextLink
-          isQuiet
-          to="/$entity/$project/traces/$trace"
-          params={{ entity: project.entity, project: project.project, trace: call.trace_id }}
-        >
+        <TextLink isQuiet to="/$entity/$project/traces/$trace" params={{ ...project.params, trace: call.trace_id }}>
           {callName(call)}
         </TextLink>
       </td>

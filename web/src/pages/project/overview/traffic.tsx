@@ -38,7 +38,7 @@ export function Traffic({ project, since }: TrafficProps) {
         title="Traffic"
         note={`${name}, one bar = ${bucketName}`}
         tools={
-          <TextLink to="/$entity/$project/traces" params={{ entity: project.entity, project: project.project }}>
+          <TextLink to="/$entity/$project/traces" params={project.params}>
             All traces
           </TextLink>
         }

@@ -148,7 +148,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
               <span className={styles.end}>
                 <TextLink
                   to="/$entity/$project/traces/$trace"
-                  params={{ entity: project.entity, project: project.project, trace: last.answer.traceId }}
+                  params={{ ...project.params, trace: last.answer.traceId }}
                   search={{ span: last.answer.callId }}
                 >
                   trace

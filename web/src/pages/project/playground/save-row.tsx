@@ -51,7 +51,7 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
     const source = callId === null || traceId === null ? null : { callId, traceId }
     add.mutate({ projectId: project.id, dataset: target, isNew: !names.includes(target), row, source })
   }
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   if (add.data !== undefined) {
     return (
       <Dialog title="Saved" isOpen onClose={onClose} width={560}>

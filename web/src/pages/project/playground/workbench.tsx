@@ -187,7 +187,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
     })),
     { keys: "0", label: "no difference", group, run: () => canJudge && judge(null) },
   ])
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <div className={styles.page}>
       <PageBar

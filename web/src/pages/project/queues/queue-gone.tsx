@@ -26,11 +26,7 @@ export function QueueGone({ project, queueId, name, userId, error = null }: Queu
         title={name === undefined ? "There is no such queue" : "The queue was deleted while it was open"}
         actions={
           <>
-            <LinkButton
-              kind="primary"
-              to="/$entity/$project/queues"
-              params={{ entity: project.entity, project: project.project }}
-            >
+            <LinkButton kind="primary" to="/$entity/$project/queues" params={project.params}>
               Other queues
             </LinkButton>
             {kept.length > 0 && (

@@ -33,7 +33,7 @@ const heads = [
 
 export function QueuesPage() {
   const project = useProjectOfPage()
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const queues = useQueues({ project_id: project.id, limit: mostQueues }, { refetchInterval: liveMs })
   const ids = (queues.data ?? []).map(({ id }) => id)
   const work = useQueueWork({ project_id: project.id, queue_ids: ids }, { refetchInterval: liveMs })
@@ -110,7 +110,7 @@ interface QueueRowProps {
 }
 
 function QueueRow({ project, queue, work, mayLabel }: QueueRowProps) {
-  const params = { entity: project.entity, project: project.project, id: queue.id }
+  const params = { ...project.params, id: queue.id }
   const isNoneLeft = work !== undefined && work.own.open === 0
   return (
     <tr className={styles.row}>

@@ -101,7 +101,7 @@ function CompareBefore({ project, call }: { project: CurrentProject; call: Call 
       if (before === null) return setProblem("It is the first of its kind.")
       await navigate({
         to: "/$entity/$project/traces/compare",
-        params: { entity: project.entity, project: project.project },
+        params: project.params,
         search: { calls: [before, call.id] },
       })
     } catch (error) {
@@ -196,7 +196,7 @@ function OpenInPlayground({ project, callId }: { project: CurrentProject; callId
         size="small"
         icon={MessageSquare}
         to="/$entity/$project/playground/{-$conversation}"
-        params={{ entity: project.entity, project: project.project }}
+        params={project.params}
         search={{ from: callId }}
       >
         Open in playground

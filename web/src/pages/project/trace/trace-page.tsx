@@ -52,7 +52,7 @@ interface TraceProps {
 function Trace({ project, traceId }: TraceProps) {
   const { data, error, refetch, dataUpdatedAt } = useTraceSkeleton(project.id, traceId, runningMs)
   const crumb = (
-    <TextLink isQuiet to="/$entity/$project/traces" params={{ entity: project.entity, project: project.project }}>
+    <TextLink isQuiet to="/$entity/$project/traces" params={project.params}>
       Traces
     </TextLink>
   )
@@ -86,7 +86,7 @@ function Trace({ project, traceId }: TraceProps) {
 }
 
 function NoTrace({ project, traceId }: TraceProps) {
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <Empty
       title="There is no such trace here"

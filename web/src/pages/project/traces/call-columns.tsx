@@ -91,7 +91,7 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
           <TextLink
             isQuiet
             to="/$entity/$project/traces/$trace"
-            params={{ entity: project.entity, project: project.project, trace: call.trace_id }}
+            params={{ ...project.params, trace: call.trace_id }}
             search={call.parent_id === null ? {} : { span: call.id }}
           >
             {callName(call)}

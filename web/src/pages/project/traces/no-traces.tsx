@@ -25,11 +25,7 @@ export function NoTraces({
       {...(isLive ? { waitingFor: "the first call" } : {})}
       actions={
         <>
-          <LinkButton
-            kind="primary"
-            to="/$entity/$project"
-            params={{ entity: project.entity, project: project.project }}
-          >
+          <LinkButton kind="primary" to="/$entity/$project" params={project.params}>
             Send the first call
           </LinkButton>
           {!isLive && <Button onClick={onLive}>Wait for it here</Button>}

@@ -28,7 +28,7 @@ export function SavedViews({ project, search, onView }: SavedViewsProps) {
   const { views, error } = useSavedViews(project.id)
   const [dialog, setDialog] = useState<"new" | "rename" | "delete" | null>(null)
   const save = useSaveView()
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const open = views?.find(({ id }) => id === search.view)
   const address = viewAddress(search)
   const isChanged = open !== undefined && open.address !== address

@@ -42,7 +42,7 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
   const navigate = useNavigate()
   const comparison = {
     to: "/$entity/$project/traces/compare" as const,
-    params: { entity: project.entity, project: project.project },
+    params: project.params,
     search: { calls: picked.slice() },
   }
   const isPair = picked.length === 2
@@ -51,7 +51,7 @@ export function SelectionBar({ project, picked, onClear, note, shown }: Selectio
       ? [{ keys: "c", label: "compare the two selected", group: "Traces", run: () => void navigate(comparison) }]
       : [],
   )
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const toTraining = { to: "/$entity/$project/train", params } as const
   const toQueue = { to: "/$entity/$project/queues/new", params } as const
   const { q = "", from, to, scope } = route.useSearch()

@@ -129,7 +129,7 @@ function Traces({ project }: { project: CurrentProject }) {
   const open = ({ call }: CallRow) =>
     void navigate({
       to: "/$entity/$project/traces/$trace",
-      params: { entity: project.entity, project: project.project, trace: call.trace_id },
+      params: { ...project.params, trace: call.trace_id },
       search: call.parent_id === null ? {} : { span: call.id },
     })
   // Rows that came in above it have moved it.

@@ -98,10 +98,7 @@ function Bar({ share, isLoss = false }: { share: number; isLoss?: boolean }) {
 function RowLink({ project, id }: { project: CurrentProject; id: string }) {
   if (!/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id)) return <code>{id.slice(0, 12)}</code>
   return (
-    <TextLink
-      to="/$entity/$project/r/call/$call"
-      params={{ entity: project.entity, project: project.project, call: id }}
-    >
+    <TextLink to="/$entity/$project/r/call/$call" params={{ ...project.params, call: id }}>
       {id.slice(-12)}
     </TextLink>
   )

@@ -100,7 +100,7 @@ function NewModel({ project, onMade }: { project: CurrentProject; onMade: (name:
   const make = useMakeModel()
   const canMake = name.trim() !== "" && !make.isPending
   const begin = () => {
-    const names = { entity: project.entity, project: project.project, name, base_model: "heddle/tiny" }
+    const names = { ...project.params, name, base_model: "heddle/tiny" }
     if (canMake) make.mutate(names, { onSuccess: () => onMade(name) })
   }
   return (

@@ -56,7 +56,7 @@ function Train({ search }: { search: TrainSearch }) {
       onSuccess: ({ id }) =>
         void navigate({
           to: "/$entity/$project/jobs/$id",
-          params: { entity: project.entity, project: project.project, id },
+          params: { ...project.params, id },
         }),
     })
   }

@@ -9,7 +9,7 @@ export function NoSuchModel({ name, project }: { name: string; project: CurrentP
     <Empty title="No such model">
       <p className={styles.text}>
         There is no model <code>{name}</code> in {project.id}: it was deleted or never made.{" "}
-        <TextLink to="/$entity/$project/models" params={{ entity: project.entity, project: project.project }}>
+        <TextLink to="/$entity/$project/models" params={project.params}>
           All models
         </TextLink>
       </p>

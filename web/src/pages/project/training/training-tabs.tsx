@@ -18,7 +18,7 @@ export function TrainingTabs({ project, tools }: { project: CurrentProject; tool
           <Link
             key={to}
             to={to}
-            params={{ entity: project.entity, project: project.project }}
+            params={project.params}
             activeOptions={{ exact: true, includeSearch: false }}
             className={styles.tab}
             preload="intent"

@@ -33,7 +33,7 @@ export function EvaluationPage() {
 
 function OneEvaluation({ project, name }: { project: CurrentProject; name: string }) {
   const runs = useEvalRuns(project.id, name)
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <>
       <PageBar
@@ -85,7 +85,7 @@ function TrainLink({ project, runs }: { project: CurrentProject; runs: readonly 
     <LinkButton
       icon={Zap}
       to="/$entity/$project/train"
-      params={{ entity: project.entity, project: project.project }}
+      params={project.params}
       search={{ from: "evaluation", runs: trained.map(({ id }) => id) }}
     >
       Train…
@@ -113,13 +113,7 @@ function CompareLink({ project, runs }: { project: CurrentProject; runs: readonl
   ])
   if (compared.length < 2) return null
   return (
-    <LinkButton
-      kind="primary"
-      icon={GitCompareArrows}
-      to={to}
-      params={{ entity: project.entity, project: project.project }}
-      search={search}
-    >
+    <LinkButton kind="primary" icon={GitCompareArrows} to={to} params={project.params} search={search}>
       {known.length >= 2 ? `Compare ${compared.length} runs` : "Compare the newest two"}
     </LinkButton>
   )

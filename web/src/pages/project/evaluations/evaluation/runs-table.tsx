@@ -64,7 +64,7 @@ export function RunsTable({ project, name, runs }: RunsTableProps) {
       onOpen={({ run }) =>
         void navigate({
           to: "/$entity/$project/traces/$trace",
-          params: { entity: project.entity, project: project.project, trace: run.traceId },
+          params: { ...project.params, trace: run.traceId },
         })
       }
       selection={new Set(chosen)}
@@ -114,7 +114,7 @@ function RunName({ project, run, label }: { project: CurrentProject; run: EvalRu
       <TextLink
         isQuiet
         to="/$entity/$project/traces/$trace"
-        params={{ entity: project.entity, project: project.project, trace: run.traceId }}
+        params={{ ...project.params, trace: run.traceId }}
         title={[label, run.title, run.exception].filter((part) => part !== null).join("\n")}
       >
         {label}

@@ -51,7 +51,7 @@ function OneJob({ id }: { id: string }) {
       <PageBar
         title={job === undefined ? "Job" : jobTitle(job)}
         crumb={
-          <TextLink isQuiet to="/$entity/$project/jobs" params={{ entity: project.entity, project: project.project }}>
+          <TextLink isQuiet to="/$entity/$project/jobs" params={project.params}>
             Jobs
           </TextLink>
         }

@@ -8,7 +8,7 @@ export function NoSuchJob({ id, project }: { id: string; project: CurrentProject
     <Empty
       title="There is no such job"
       actions={
-        <LinkButton to="/$entity/$project/jobs" params={{ entity: project.entity, project: project.project }}>
+        <LinkButton to="/$entity/$project/jobs" params={project.params}>
           All jobs
         </LinkButton>
       }

@@ -32,8 +32,7 @@ export function CellLink({ project, jobId, group, index, isFlat, isLeftOut = fal
     <Link
       to="/$entity/$project/jobs/$id/groups/$group/$index"
       params={{
-        entity: project.entity,
-        project: project.project,
+        ...project.params,
         id: jobId,
         group: `${group}`,
         index: `${index}`,

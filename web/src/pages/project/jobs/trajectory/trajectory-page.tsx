@@ -86,7 +86,7 @@ function OneTrajectory({ id, group, index }: { id: string; group: number; index:
           <TextLink
             isQuiet
             to="/$entity/$project/jobs/$id"
-            params={{ entity: project.entity, project: project.project, id }}
+            params={{ ...project.params, id }}
             search={{ view: "trajectories" }}
           >
             {job.data === undefined ? "Job" : jobTitle(job.data)}

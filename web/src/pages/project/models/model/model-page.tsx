@@ -28,7 +28,7 @@ export function ModelPage() {
 }
 
 function OneModel({ project, name }: { project: CurrentProject; name: string }) {
-  const models = useModels({ entity: project.entity, project: project.project, name, limit: 1 }, underWay)
+  const models = useModels({ ...project.params, name, limit: 1 }, underWay)
   const model = models.data?.data[0]
   return (
     <>
@@ -42,7 +42,7 @@ function OneModel({ project, name }: { project: CurrentProject; name: string }) 
               <LinkButton
                 icon={MessageSquare}
                 to="/$entity/$project/playground/{-$conversation}"
-                params={{ entity: project.entity, project: project.project }}
+                params={project.params}
                 search={{ m: [`${name}@latest`] }}
               >
                 Open in playground
@@ -89,7 +89,7 @@ function ModelAside({ model, project }: { model: ListedModel; project: CurrentPr
     <span className={styles.aside}>
       <code>{model.base_model}</code>
       {model.open_jobs > 0 && (
-        <TextLink to="/$entity/$project/jobs" params={{ entity: project.entity, project: project.project }}>
+        <TextLink to="/$entity/$project/jobs" params={project.params}>
           <Status of="running">{counted(model.open_jobs, "open job")}</Status>
         </TextLink>
       )}
@@ -99,7 +99,7 @@ function ModelAside({ model, project }: { model: ListedModel; project: CurrentPr
 
 function ToModels({ project }: { project: CurrentProject }) {
   return (
-    <TextLink isQuiet to="/$entity/$project/models" params={{ entity: project.entity, project: project.project }}>
+    <TextLink isQuiet to="/$entity/$project/models" params={project.params}>
       Models
     </TextLink>
   )

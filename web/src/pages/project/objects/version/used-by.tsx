@@ -42,7 +42,7 @@ export function UsedBy({ project, version, refText }: UsedByProps) {
   const users = (evaluations.data ?? []).filter(({ val }) => val.includes(`"${refText}"`))
   const failed = calls.error ?? evaluations.error ?? count.error
   const isRead = calls.data !== undefined && evaluations.data !== undefined
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <RailSection title={`Used by v${version.version_index}`}>
       {failed !== null && <ErrorNote what="Who uses it could not be read." error={failed} />}

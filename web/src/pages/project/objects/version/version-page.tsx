@@ -48,7 +48,7 @@ function OneObject({ project, name, version }: { project: CurrentProject; name: 
     .toSorted((a, b) => b.version_index - a.version_index)
   const gone = read.error instanceof ApiError && read.error.isNotFound ? read.error : null
   const kind = shown === undefined ? null : kindOfObject(shown)
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <div className={styles.page}>
       <PageBar
@@ -157,7 +157,7 @@ interface GoneProps extends Omit<ContentProps, "version"> {
 
 /** The address names what is not there, or is not there any more; a ref to it is answered with the same. */
 function Gone({ project, name, error, versions: [newest] }: GoneProps) {
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   return (
     <Empty title={error.code === "ObjectDeletedError" ? "This version was deleted" : "No such version"}>
       <p>{error.message}.</p>

@@ -45,7 +45,7 @@ export function VersionRail({ project, name, versions, isReading, shown, childre
               <li key={digest} className={styles.item}>
                 <Link
                   to="/$entity/$project/objects/$name/versions/$version"
-                  params={{ entity: project.entity, project: project.project, name, version: `v${index}` }}
+                  params={{ ...project.params, name, version: `v${index}` }}
                   search={({ show }) => (show === undefined ? {} : { show })}
                   className={styles.version}
                   aria-current={digest === shown.digest ? "page" : undefined}

@@ -26,7 +26,7 @@ export function LabelBar(props: LabelBarProps) {
   const { project, queue, state, counts, uncounted, userId, isBlind, isBulk, onView, onBlind, fields } = props
   const [isReading, setReading] = useState(false)
   const isNarrow = useMedia("(max-width: 699px)")
-  const params = { entity: project.entity, project: project.project, id: queue.id }
+  const params = { ...project.params, id: queue.id }
   const [item] = state.held
   const others = (counts?.annotators ?? []).filter((one) => one.annotator_user_id !== userId && one.holding > 0)
   const total = counts?.total_items ?? 0

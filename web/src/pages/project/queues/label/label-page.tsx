@@ -28,7 +28,7 @@ function QueueToLabel({ project, queueId }: { project: CurrentProject; queueId: 
   const work = useQueueWork({ project_id: project.id, queue_ids: [queueId] }, { refetchInterval: workMs })
   const shown = queue.data?.queue
   const { fields, isReading, error: fieldsError } = useLabelFields(shown?.scorer_refs ?? [])
-  const params = { entity: project.entity, project: project.project, id: queueId }
+  const params = { ...project.params, id: queueId }
   const error = queue.error ?? work.error ?? fieldsError
   if (queue.error instanceof ApiError && queue.error.isNotFound && shown === undefined) {
     return <QueueGone project={project} queueId={queueId} userId={work.data?.caller.user_id ?? null} />

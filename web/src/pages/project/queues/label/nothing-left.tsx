@@ -8,7 +8,7 @@ import { firstChoice } from "../../train/label-choices.ts"
 import type { Work } from "./labelling.tsx"
 
 export function NothingLeft({ project, queue, counts, state, fields }: Work) {
-  const params = { entity: project.entity, project: project.project, id: queue.id }
+  const params = { ...project.params, id: queue.id }
   const isEmpty = counts !== null && counts.total_items === 0
   const isLabelled = (counts?.items.finished ?? 0) > 0
   return (

@@ -40,7 +40,7 @@ export function NewQueuePage() {
 /** `picked`: ids of calls. */
 function NewQueue({ picked }: { picked: readonly string[] }) {
   const project = useProjectOfPage()
-  const params = { entity: project.entity, project: project.project }
+  const { params } = project
   const search = route.useSearch()
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) =>

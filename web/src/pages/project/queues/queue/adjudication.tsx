@@ -71,7 +71,7 @@ export function Adjudication({ project, queueId, dispute, place, count, field, n
         ]
       : []),
   ])
-  const params = { entity: project.entity, project: project.project, trace: item.call_trace_id }
+  const params = { ...project.params, trace: item.call_trace_id }
   return (
     <section className={styles.pane} aria-label={`Decide: ${dispute.field}`}>
       <PaneHead

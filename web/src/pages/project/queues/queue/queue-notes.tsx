@@ -36,10 +36,7 @@ export function QueueNotes({ project, queueId, nameOf }: QueueNotesProps) {
             <span className={styles.time}>
               <Time at={at} />
             </span>
-            <TextLink
-              to="/$entity/$project/r/call/$call"
-              params={{ entity: project.entity, project: project.project, call: callId }}
-            >
+            <TextLink to="/$entity/$project/r/call/$call" params={{ ...project.params, call: callId }}>
               call
             </TextLink>
           </li>

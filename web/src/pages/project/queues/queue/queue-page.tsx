@@ -36,7 +36,7 @@ export function QueuePage() {
 function OneQueue({ project, queueId }: { project: CurrentProject; queueId: string }) {
   const { dialog } = route.useSearch()
   const navigate = route.useNavigate()
-  const params = { entity: project.entity, project: project.project, id: queueId }
+  const params = { ...project.params, id: queueId }
   const query = useQueue(project.id, queueId)
   const work = useQueueWork({ project_id: project.id, queue_ids: [queueId] }, { refetchInterval: liveMs })
   const agreement = useAgreement(project.id, queueId, { refetchInterval: liveMs })

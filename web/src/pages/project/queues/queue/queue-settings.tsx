@@ -80,7 +80,7 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
             leave: () =>
               navigate({
                 to: "/$entity/$project/queues",
-                params: { entity: project.entity, project: project.project },
+                params: project.params,
               }),
           })
         }
