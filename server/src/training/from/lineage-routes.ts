@@ -1,4 +1,4 @@
-/** From a job to what each of its rows was made of, and from a call, a label or a dataset's row to the steps that learnt from it. */
+/** What each row of a job was made of; and which steps learnt from a call, a label or a row of a dataset. */
 import { teamIds } from "../../access/can.ts"
 import { existingProject } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"

@@ -120,7 +120,7 @@ export const trainingOperations: Operations = {
   },
   "GET /v1/preview/training-jobs/:training_job_id/rows": {
     description:
-      "Returns, for each line of the job's data in order, the call, the feedback and the dataset's row that it was made of. 404 for a job whose client sent the data.",
+      "Returns, for each line of the job's data in order, the call, the feedback and the dataset's row that it was made of. A job whose client sent the data has no rows here, and `source` is null.",
     example: ({ sourceJobId: training_job_id }) => ({ params: { training_job_id }, query: { limit: "50" } }),
   },
   "GET /v1/preview/models/:model_id/checkpoints/:step/rows": {
