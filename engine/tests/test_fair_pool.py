@@ -9,6 +9,7 @@ import pytest
 
 from heddle_engine.fair_pool import FairPool
 from heddle_engine.shared_calls import SharedCalls
+from tests.waiting import until
 
 
 class Work:
@@ -39,14 +40,6 @@ class Work:
 
     def let(self, count=1):
         self._gate.release(count)
-
-
-async def until(condition):
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it never came to that")
 
 
 def test_tenants_take_turns_and_none_has_every_thread():

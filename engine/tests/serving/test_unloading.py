@@ -14,6 +14,7 @@ from heddle_engine.model.files.weights import load_decoder
 from heddle_engine.settings import Settings
 from heddle_engine.text.sandbox import Sandbox
 from tests.training.jobs_support import cpu_bases
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -24,14 +25,6 @@ def ref(model_folders):
 def chat(ref, max_tokens=4):
     sampling = {"max_tokens": max_tokens, "temperature": 0, "ignore_eos": True}
     return {"base": ref, "adapter": None, "prompt": "the rain", "sampling": sampling}
-
-
-async def until(condition):
-    for _ in range(2000):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come")
 
 
 def run(scenario, settings):
