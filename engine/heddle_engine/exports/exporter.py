@@ -1,4 +1,4 @@
-"""Exports, one at a time, each in a process of its own, which can be stopped and takes idle time only from chats."""
+"""Runs exports one at a time, each in a process of its own, which can be stopped and yields the processor to chats."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ class Exporter:
         self._pool = FairPool(1, 1, "export")
 
     async def run(self, base: Base, params: dict, planned: Callable[[int], None]) -> dict:
-        """`exportResult` of the wire. Cancelling ends the process, and nothing is left of what it wrote."""
+        """`exportResult` of the wire. `planned` gets the size before anything is written. Cancelling leaves nothing."""
         loop = asyncio.get_running_loop()
         export = _Export(_task(base, params), lambda size: loop.call_soon_threadsafe(planned, size))
         try:
@@ -58,7 +58,7 @@ class _Export:
         self._lock = threading.Lock()
 
     def run(self) -> int:
-        """Bytes of what was written; in a thread."""
+        """Writes the export and returns its bytes. Runs in a thread."""
         process = self._start()
         try:
             process.stdin.write(json.dumps(self._task).encode() + b"\n")
@@ -76,7 +76,7 @@ class _Export:
             remove(output.with_name(f"{output.name}.part"))
 
     def stop(self) -> None:
-        """When it returns, nothing is written any more."""
+        """Ends the export. Nothing is written any more when this returns."""
         with self._lock:
             self._stopped = True
             if self._process is not None:

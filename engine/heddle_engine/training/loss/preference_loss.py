@@ -17,8 +17,10 @@ class PairLogprobs:
 
 @dataclass(frozen=True)
 class PreferenceLoss:
-    """Of each pair [P]. ``slope`` is the derivative of the loss by the rejected completion's log-probability, which is
-    minus that by the chosen one's."""
+    """Of each pair [P]. ``slope`` is the derivative of the loss by the rejected completion's log-probability.
+
+    The derivative by the chosen one's is minus that.
+    """
 
     loss: Tensor
     slope: Tensor
