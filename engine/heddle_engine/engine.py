@@ -13,7 +13,6 @@ from . import __version__, progress
 from .allocator import give_back_freed_pages
 from .base_loader import BaseLoader
 from .bases import Base, Bases
-from .core import ServingThread
 from .errors import EngineError
 from .exports.exporter import Exporter
 from .fair_pool import FairPool
@@ -28,6 +27,7 @@ from .serving.chat import ChatCall, check_ids, prompt_ids
 from .serving.embedding import EmbedCall
 from .serving.grammars import Grammars
 from .serving.vllm.backend import VllmBackend
+from .serving_thread import ServingThread
 from .settings import Settings
 from .text.sandbox import Sandbox
 from .threads import usable_cores

@@ -67,7 +67,7 @@ def test_a_chat_for_which_the_device_has_no_memory_left_says_so(model_folders, m
     def no_memory(*_):
         raise torch.OutOfMemoryError("20 GiB are not there")
 
-    monkeypatch.setattr("heddle_engine.core.Batcher", no_memory)
+    monkeypatch.setattr("heddle_engine.serving_thread.Batcher", no_memory)
     base = {"name": "tiny", "path": str(model_folders("qwen3"))}
     params = {"base": base, "adapter": None, "prompt": "the rain", "sampling": {"max_tokens": 1}}
 

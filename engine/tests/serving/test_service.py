@@ -264,10 +264,10 @@ def test_heartbeats(client, base, chat):
 def test_sigusr1_dumps_the_threads(engine, client):
     os.kill(engine.process.pid, signal.SIGUSR1)
     for _ in range(200):
-        if "heddle_engine/core.py" in engine.log.read_text():
+        if "heddle_engine/serving_thread.py" in engine.log.read_text():
             break
         time.sleep(0.05)
-    assert "heddle_engine/core.py" in engine.log.read_text()
+    assert "heddle_engine/serving_thread.py" in engine.log.read_text()
     client.call("status", {})
 
 
