@@ -8,6 +8,7 @@ import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import type { Access, Route } from "../../src/http/route.ts"
 import type { RouteAccess } from "../../src/wire/platform/access.ts"
 import { defaultLimits } from "../../src/limits.ts"
+import { must, mustBody } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { graphqlFields } from "../support/isolation/graphql-fields.ts"
 import { mcpTools } from "../support/isolation/mcp-tools.ts"
@@ -56,14 +57,8 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => opened.close())
 
-async function must<T>(answer: Promise<{ status: number; body: unknown }>): Promise<T> {
-  const { status, body } = await answer
-  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
-  return body as T
-}
-
 const newKey = (body: object) =>
-  must<{ value: string }>(opened.admin.post("/v1/organization/api_keys", { name: "k", ...body }))
+  mustBody<{ value: string }>(opened.admin.post("/v1/organization/api_keys", { name: "k", ...body }))
 
 async function member(role: string): Promise<string> {
   const username = `the-${role}`
@@ -74,9 +69,10 @@ async function member(role: string): Promise<string> {
 
 async function serviceAccount(): Promise<string> {
   const made = opened.acme.post("/v1/organization/teams/acme/service_accounts", { name: "ci" })
-  const { username } = await must<{ username: string }>(made)
+  const { username } = await mustBody<{ username: string }>(made)
   expect(username).toBe("ci@acme")
-  return (await must<{ value: string }>(opened.acme.post("/v1/organization/api_keys", { name: "k", username }))).value
+  return (await mustBody<{ value: string }>(opened.acme.post("/v1/organization/api_keys", { name: "k", username })))
+    .value
 }
 
 const scopedKey = async (scope: string) => (await newKey({ username: "acme", scope })).value
@@ -275,7 +271,7 @@ test("planted: a deleting route that asks only for the right to read is found, a
   const row = rows().find(({ name }) => name === "POST /obj/delete") ?? expect.unreachable()
   const access = row.access as { right: string }
   const object = { project_id: red.handles.projectId, object_id: "planted", val: 1 }
-  const { digest } = await must<{ digest: string }>(opened.acme.post("/obj/create", { obj: object }))
+  const { digest } = await mustBody<{ digest: string }>(opened.acme.post("/obj/create", { obj: object }))
   const own = { body: { project_id: object.project_id, object_id: "planted", digests: [digest] } }
   expect(isRefused(await ask("viewer", row, own))).toBe(true)
   access.right = "read"

@@ -7,6 +7,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { findUserByName } from "../../src/storage/catalog/accounts/accounts.ts"
 import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
+import { must, mustBody } from "../support/answers.ts"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { TestBrowser } from "../support/browser.ts"
 import { addTenant, type Caller, callerOf, openTestApp, type TestApp } from "../support/test-app.ts"
@@ -23,12 +24,6 @@ beforeAll(async () => {
   await must(lead.post("/v1/projects", { entity: "labs", name: "p" }))
 })
 afterAll(() => opened.close())
-
-async function must<T>(answer: Promise<{ status: number; body: unknown }>): Promise<T> {
-  const { status, body } = await answer
-  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
-  return body as T
-}
 
 const addUser = (username: string) => addTenant(() => opened.app, opened.admin, username)
 
@@ -134,7 +129,7 @@ describe("roles in one project", () => {
 
 describe("scopes of keys", () => {
   const keyOf = async (caller: Caller, body: object) => {
-    const made = await must<{ value: string }>(caller.post("/v1/organization/api_keys", { name: "k", ...body }))
+    const made = await mustBody<{ value: string }>(caller.post("/v1/organization/api_keys", { name: "k", ...body }))
     return callerOf(() => opened.app, made.value, caller.entity)
   }
 
@@ -155,7 +150,7 @@ describe("scopes of keys", () => {
   test("given a key to train, models and feedback are made, and nothing else is changed or deleted", async () => {
     const train = await keyOf(lead, { scope: "train" })
     const model = { entity: "labs", project: "p", name: "trained", base_model: "heddle/tiny" }
-    const made = await must<{ id: string }>(train.post("/v1/preview/models", model))
+    const made = await mustBody<{ id: string }>(train.post("/v1/preview/models", model))
     const feedback = { project_id: "labs/p", feedback_type: "note", payload: {}, weave_ref: "weave:///labs/p/call/1" }
     expect((await train.post("/feedback/create", feedback)).status).toBe(200)
     expect((await readObjects(train)).status).toBe(200)
@@ -217,10 +212,12 @@ describe("scopes of keys", () => {
 
 describe("service accounts", () => {
   test("given one, its key writes in its team, opens no browser, and ends with it", async () => {
-    const made = await must<{ username: string; role: string }>(lead.post(`${team}/service_accounts`, { name: "ci" }))
+    const made = await mustBody<{ username: string; role: string }>(
+      lead.post(`${team}/service_accounts`, { name: "ci" }),
+    )
     expect(made).toMatchObject({ username: "ci@labs", role: "service_account" })
     expect(await lead.post(`${team}/service_accounts`, { name: "ci" })).toMatchObject({ status: 200, body: made })
-    const { value } = await must<{ value: string }>(
+    const { value } = await mustBody<{ value: string }>(
       lead.post("/v1/organization/api_keys", { name: "ci", username: "ci@labs" }),
     )
     const program = callerOf(() => opened.app, value, "labs")
@@ -251,7 +248,7 @@ describe("service accounts", () => {
 
 describe("invitations", () => {
   const invite = (role = "annotator", body: object = {}) =>
-    must<{ id: string; token: string }>(lead.post(`${team}/invitations`, { role, ...body }))
+    mustBody<{ id: string; token: string }>(lead.post(`${team}/invitations`, { role, ...body }))
   const signUp = (token: string, username: string) =>
     opened.app.server.inject({ method: "POST", url: "/v1/sign-up", payload: { token, username } })
 
@@ -293,7 +290,7 @@ describe("invitations", () => {
   test("given that who invited may not decide about the team any more, it lets nobody in, nor them", async () => {
     const former = await join("fred", "admin")
     const tokenOf = async () =>
-      (await must<{ token: string }>(former.post(`${team}/invitations`, { role: "admin" }))).token
+      (await mustBody<{ token: string }>(former.post(`${team}/invitations`, { role: "admin" }))).token
     const tokens = [await tokenOf(), await tokenOf()] as const
     await must(lead.post(`${team}/members/fred`, { role: "viewer" }))
     expect((await signUp(tokens[0], "gina")).statusCode).toBe(401)
@@ -306,7 +303,7 @@ describe("invitations", () => {
   test("given one into a user's own entity, users join it, and only an administrator of the server makes new ones so", async () => {
     const host = await addUser("hugo")
     const into = "/v1/organization/teams/hugo/invitations"
-    const { token } = await must<{ token: string }>(host.post(into, { role: "member" }))
+    const { token } = await mustBody<{ token: string }>(host.post(into, { role: "member" }))
     const refused = await signUp(token, "ivan")
     expect([refused.statusCode, refused.json()]).toEqual([
       403,
@@ -317,7 +314,7 @@ describe("invitations", () => {
       status: 200,
       body: { name: "hugo", role: "member" },
     })
-    const byServer = await must<{ token: string }>(opened.admin.post(into, {}))
+    const byServer = await mustBody<{ token: string }>(opened.admin.post(into, {}))
     expect((await signUp(byServer.token, "ivan")).statusCode).toBe(200)
   })
 
@@ -334,7 +331,7 @@ describe("invitations", () => {
 })
 
 test("every change of roles and invitations is in the record of changes", async () => {
-  const { data } = await must<{ data: { type: string }[] }>(
+  const { data } = await mustBody<{ data: { type: string }[] }>(
     opened.admin.get("/v1/organization/audit_logs?teams[]=labs&limit=100"),
   )
   expect(new Set(data.map(({ type }) => type))).toEqual(
@@ -355,7 +352,7 @@ test("every change of roles and invitations is in the record of changes", async 
 test("given a hundred open invitations, the next is refused until one ends", async () => {
   const made = []
   for (let count = 0; count < 100; count += 1)
-    made.push(await must<{ id: string }>(lead.post(`${team}/invitations`, {})))
+    made.push(await mustBody<{ id: string }>(lead.post(`${team}/invitations`, {})))
   expect(await lead.post(`${team}/invitations`, {})).toMatchObject({ status: 409 })
   for (const { id } of made) await must(lead.delete(`${team}/invitations/${id}`))
   expect((await lead.post(`${team}/invitations`, {})).status).toBe(200)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { spansPage } from "../../src/wire/agents/span-query.ts"
+import { must, mustBody } from "../support/answers.ts"
 import { sendSpansTo, spanId, type TestSpan, traceId, world } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -8,9 +9,7 @@ beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
 async function ask<Answer>(path: string, fields: object): Promise<Answer> {
-  const answer = await opened.acme.post(path, fields)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return answer.body as Answer
+  return mustBody<Answer>(opened.acme.post(path, fields))
 }
 
 async function agentSpans(project_id: string, fields: object = {}) {
@@ -27,12 +26,13 @@ interface StoredCall {
 }
 
 async function calls(project_id: string): Promise<StoredCall[]> {
-  const answer = await opened.acme.post("/calls/stream_query", {
-    project_id,
-    sort_by: [{ field: "id", direction: "asc" }],
-  })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return answer.text
+  const { text } = await must(
+    opened.acme.post("/calls/stream_query", {
+      project_id,
+      sort_by: [{ field: "id", direction: "asc" }],
+    }),
+  )
+  return text
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as StoredCall)

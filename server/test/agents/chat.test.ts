@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { conversationChat, conversationSpans, traceChat } from "../../src/wire/agents/agent-chat.ts"
 import { agentSearchAnswer } from "../../src/wire/agents/agents.ts"
+import { mustBody } from "../support/answers.ts"
 import { agent, model, said, sendSpans, sendWorld, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -14,9 +15,7 @@ beforeAll(async () => {
 afterAll(() => opened.close())
 
 async function ask(path: string, fields: object): Promise<unknown> {
-  const answer = await opened.acme.post(path, { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return answer.body
+  return mustBody(opened.acme.post(path, { project_id: project, ...fields }))
 }
 
 const chat = async (fields: object) => traceChat.strict().parse(await ask("/agents/traces/chat", fields))

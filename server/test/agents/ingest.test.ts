@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { spansPage } from "../../src/wire/agents/span-query.ts"
+import { strictly } from "../support/answers.ts"
 import { agent, model, sendSpans, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { jsonAttributes, jsonSpan, jsonTraces, protobufTraces, spanFields } from "../support/otlp-message.ts"
@@ -14,9 +15,7 @@ afterAll(() => opened.close())
 
 async function spansOf(project: string) {
   const query = { project_id: project, include_details: true, sort_by: [{ field: "span_id", direction: "asc" }] }
-  const answer = await opened.acme.post("/agents/spans/query", query)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return spansPage.strict().parse(answer.body).spans
+  return strictly(spansPage, await opened.acme.post("/agents/spans/query", query)).spans
 }
 
 type Attributes = NonNullable<TestSpan["attributes"]>

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { agentSpanLine } from "../../src/storage/traces/agents/span-table.ts"
 import { conversationChat, traceChat } from "../../src/wire/agents/agent-chat.ts"
+import { mustBody } from "../support/answers.ts"
 import { sendSpans, spanId, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -37,9 +38,7 @@ beforeAll(async () => {
 afterAll(() => opened.close())
 
 async function ask(path: string, fields: object): Promise<unknown> {
-  const answer = await opened.acme.post(path, { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return answer.body
+  return mustBody(opened.acme.post(path, { project_id: project, ...fields }))
 }
 
 test("a page of a conversation has no more turns than it has room for, each of them whole", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agentsPage, agentVersionsPage } from "../../src/wire/agents/agents.ts"
 import { attributeSchema, spansPage } from "../../src/wire/agents/span-query.ts"
+import { strictly } from "../support/answers.ts"
 import { agent, model, said, sendSpans, sendWorld, spanId, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -16,9 +17,7 @@ afterAll(() => opened.close())
 const ask = (path: string, fields: object) => opened.acme.post(path, { project_id: project, ...fields })
 
 async function query(fields: object) {
-  const answer = await ask("/agents/spans/query", fields)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return spansPage.strict().parse(answer.body)
+  return strictly(spansPage, await ask("/agents/spans/query", fields))
 }
 
 const equals = (field: string, value: unknown) => ({ $eq: [{ $getField: field }, { $literal: value }] })
@@ -27,9 +26,7 @@ const ids = (spans: { span_id: string }[]) => spans.map((span) => span.span_id.r
 
 describe("calls 10: agents/query", () => {
   async function agents(fields: object = {}) {
-    const answer = await ask("/agents/query", fields)
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-    return agentsPage.strict().parse(answer.body)
+    return strictly(agentsPage, await ask("/agents/query", fields))
   }
 
   test("sums what an agent and the spans inside of it did, the last seen first", async () => {

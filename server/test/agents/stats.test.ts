@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { spanStatsAnswer } from "../../src/wire/agents/span-stats.ts"
+import { strictly } from "../support/answers.ts"
 import { sendWorld } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -16,9 +17,7 @@ afterAll(() => opened.close())
 const ask = (fields: object) => opened.acme.post("/agents/spans/stats", { project_id: project, ...range, ...fields })
 
 async function stats(fields: object) {
-  const answer = await ask(fields)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return spanStatsAnswer.strict().parse(answer.body)
+  return strictly(spanStatsAnswer, await ask(fields))
 }
 
 const input = { alias: "input", value: { key: "usage.input_tokens" }, value_type: "number" }

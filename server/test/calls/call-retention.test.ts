@@ -5,6 +5,7 @@ import { removeExpiredCalls } from "../../src/storage/expired-call-removal.ts"
 import { removeDeletedPayloads } from "../../src/storage/traces/calls/removal/deleted-payloads.ts"
 import type { TraceStore } from "../../src/storage/traces/store/trace-store.ts"
 import { auditLogPage } from "../../src/wire/platform/audit-log.ts"
+import { must } from "../support/answers.ts"
 import { sendSpans, spanId, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -54,8 +55,7 @@ async function write(project_id: string, ...calls: Call[]): Promise<void> {
         ]
       : [{ mode: "start", req: { start: { ...start, ...payloads } } }]
   })
-  const answer = await opened.acme.post("/call/upsert_batch", { batch: batch.flat() })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  await must(opened.acme.post("/call/upsert_batch", { batch: batch.flat() }))
 }
 
 interface Shown {

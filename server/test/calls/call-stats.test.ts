@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { callStatsAnswer } from "../../src/wire/calls/usage-stats.ts"
+import { strictly } from "../support/answers.ts"
 import { type CallFields, writeCalls } from "../support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -13,9 +14,7 @@ const ask = (project: string, fields: Record<string, unknown>) =>
   opened.acme.post("/calls/stats", { project_id: project, start: "2026-03-01", end: "2026-03-01T03:00:00Z", ...fields })
 
 async function stats(project: string, fields: Record<string, unknown>) {
-  const answer = await ask(project, fields)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return callStatsAnswer.strict().parse(answer.body)
+  return strictly(callStatsAnswer, await ask(project, fields))
 }
 
 describe("calls 4.2: statistics", () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { costPage, costsCreated } from "../../src/wire/calls/cost.ts"
+import { strictly } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
 let opened: EvaluationApp
@@ -9,15 +10,14 @@ afterAll(() => opened.close())
 const cheap = { prompt_token_cost: 1e-7, completion_token_cost: 2.5e-6 }
 
 async function create(project: string, costs: Record<string, unknown>) {
-  const answer = await opened.acme.post("/cost/create", { project_id: project, costs, wb_user_id: "ignored" })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return costsCreated.strict().parse(answer.body).ids
+  return strictly(
+    costsCreated,
+    await opened.acme.post("/cost/create", { project_id: project, costs, wb_user_id: "ignored" }),
+  ).ids
 }
 
 async function query(project: string, fields: Record<string, unknown> = {}) {
-  const answer = await opened.acme.post("/cost/query", { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return costPage.strict().parse(answer.body).results
+  return strictly(costPage, await opened.acme.post("/cost/query", { project_id: project, ...fields })).results
 }
 
 const equals = (name: string, value: unknown) => ({ $eq: [{ $getField: name }, { $literal: value }] })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { usageAnswer } from "../../src/wire/calls/usage.ts"
+import { strictly } from "../support/answers.ts"
 import { type CallFields, uuid, writeCalls } from "../support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -10,9 +11,7 @@ afterAll(() => opened.close())
 const write = (project: string, calls: readonly CallFields[]) => writeCalls(opened.acme, project, calls)
 
 async function usage(path: "/trace/usage" | "/calls/usage", project: string, fields: Record<string, unknown>) {
-  const answer = await opened.acme.post(path, { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return usageAnswer.strict().parse(answer.body)
+  return strictly(usageAnswer, await opened.acme.post(path, { project_id: project, ...fields }))
 }
 
 const noCosts = {

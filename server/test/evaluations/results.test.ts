@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { z } from "zod"
 import { evalResults } from "../../src/wire/evaluations/eval-results.ts"
+import { mustBody } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type RunProject, runProject } from "../support/evaluation-runs.ts"
@@ -14,9 +15,7 @@ afterAll(() => opened.close())
 type Results = z.output<typeof evalResults>
 
 async function results(project: RunProject, body: object): Promise<Results> {
-  const answer = await project.post("eval_results/query", body)
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return evalResults.parse(answer.body)
+  return evalResults.parse(await mustBody(project.post("eval_results/query", body)))
 }
 
 /** The input `q` of each row, in the answer's order. */

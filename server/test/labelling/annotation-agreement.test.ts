@@ -1,7 +1,8 @@
 /** Agreement, disputes and final labels of a queue's items. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { finalLabelAnswer, labelledItems, queueAgreement } from "../../src/wire/labelling/annotation-label.ts"
-import { filledQueue, newSpec, strictly } from "../support/annotation-queues.ts"
+import { strictly } from "../support/answers.ts"
+import { filledQueue, newSpec } from "../support/annotation-queues.ts"
 import { uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import { callRef, createdFeedback } from "../support/feedback-items.ts"

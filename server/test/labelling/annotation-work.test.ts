@@ -1,7 +1,8 @@
 /** Progress of queues and their annotators, and items held ahead; the reference has neither. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { queueWorkAnswer } from "../../src/wire/labelling/annotation-work.ts"
-import { filledQueue, newQueue, type QueueUser, strictly } from "../support/annotation-queues.ts"
+import { strictly } from "../support/answers.ts"
+import { filledQueue, newQueue, type QueueUser } from "../support/annotation-queues.ts"
 import { uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 

@@ -4,6 +4,7 @@ import {
   feedbackStatsAnswer,
   payloadSchemaAnswer,
 } from "../../src/wire/labelling/feedback-stats.ts"
+import { strictly } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { createdFeedback } from "../support/feedback-items.ts"
 
@@ -57,9 +58,7 @@ describe("objects 5: stats", () => {
   const ask = (fields: Record<string, unknown>) =>
     opened.acme.post("/feedback/stats", { project_id: project, start, end, ...fields })
   async function stats(fields: Record<string, unknown>) {
-    const answer = await ask(fields)
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-    return feedbackStatsAnswer.strict().parse(answer.body)
+    return strictly(feedbackStatsAnswer, await ask(fields))
   }
 
   test("defaults by type, percentiles for numbers, in buckets and over the whole range", async () => {
@@ -212,9 +211,7 @@ describe("objects 5: aggregate", () => {
     return opened.acme.post("/feedback/aggregate", { project_id: project, ...range, ...fields })
   }
   async function aggregate(fields: Record<string, unknown>) {
-    const answer = await ask(fields)
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-    return feedbackAggregateAnswer.strict().parse(answer.body)
+    return strictly(feedbackAggregateAnswer, await ask(fields))
   }
 
   const nothing = { tag_counts: {}, rating_counts: {}, rating_sums: {} }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { mustBody } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { callRef as call, createdFeedback, feedbackItem as item, foundFeedback } from "../support/feedback-items.ts"
 
@@ -342,9 +343,7 @@ describe("objects 2.3: annotations", () => {
 
   async function publish(project: string, object_id: string, val: object, builtin: string | null = "AnnotationSpec") {
     const obj = { project_id: project, object_id, val, builtin_object_class: builtin }
-    const answer = await opened.acme.post("/obj/create", { obj })
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-    return (answer.body as { digest: string }).digest
+    return (await mustBody<{ digest: string }>(opened.acme.post("/obj/create", { obj }))).digest
   }
 
   const annotate = (project: string, version: string, value: unknown, name = "quality") =>

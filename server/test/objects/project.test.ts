@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { projectStatsAnswer } from "../../src/wire/objects/project.ts"
+import { strictly } from "../support/answers.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -8,9 +9,7 @@ beforeAll(async () => (opened = await openEvaluationApp()))
 afterAll(() => opened.close())
 
 async function stats(project: string, fields: Record<string, unknown> = {}) {
-  const answer = await opened.acme.post("/project/stats", { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return projectStatsAnswer.strict().parse(answer.body)
+  return strictly(projectStatsAnswer, await opened.acme.post("/project/stats", { project_id: project, ...fields }))
 }
 
 describe("objects 10: projects", () => {

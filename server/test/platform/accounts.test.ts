@@ -1,6 +1,7 @@
 /** Teams and users, as administrators and other users see them. */
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { deleted, listOf, team, teamMember, user } from "../../src/wire/platform/account.ts"
+import { must } from "../support/answers.ts"
 import { addTenant, type Caller, openTestApp, type TestApp } from "../support/test-app.ts"
 
 let opened: TestApp
@@ -9,12 +10,6 @@ beforeAll(async () => {
   await must(opened.admin.post("/v1/organization/teams", { name: "lab" }))
 })
 afterAll(() => opened.close())
-
-async function must<T extends { status: number; body: unknown }>(sent: Promise<T>): Promise<T> {
-  const answer = await sent
-  if (answer.status !== 200) throw new Error(`status ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return answer
-}
 
 async function teamsOf(caller: Caller): Promise<string[]> {
   const { body } = await must(caller.get("/v1/organization/teams"))

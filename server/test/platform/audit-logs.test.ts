@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { removeAuditLogs } from "../../src/storage/catalog/accounts/audit-logs.ts"
 import { auditLogPage } from "../../src/wire/platform/audit-log.ts"
+import { must } from "../support/answers.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import type { Answer } from "../support/test-app.ts"
@@ -31,12 +32,6 @@ async function entriesOf(act: () => Promise<{ status: number; headers: Record<st
   const entries = (await logs()).filter(({ id }) => !before.has(id)).toReversed()
   for (const entry of entries) expect(entry.request_id).toBe(answer.headers["x-request-id"])
   return entries
-}
-
-async function must<T extends { status: number }>(answer: Promise<T>): Promise<T> {
-  const { status } = await answer
-  if (status !== 200) throw new Error(`status ${status}: ${JSON.stringify(await answer)}`)
-  return answer
 }
 
 describe("every change leaves its entry", () => {

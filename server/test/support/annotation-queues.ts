@@ -1,5 +1,4 @@
 /** Makes annotation queues and works on their items over HTTP. Most functions throw when the answer is not 200. */
-import type { z } from "zod"
 import { leaseAnswer, nextItem, undoAnswer } from "../../src/wire/labelling/annotation-lease.ts"
 import {
   itemAnswer,
@@ -8,14 +7,9 @@ import {
   queueAnswer,
   queueCreated,
 } from "../../src/wire/labelling/annotation-queue.ts"
+import { strictly } from "./answers.ts"
 import { type CallFields, uuid, writeCalls } from "./completed-call.ts"
 import type { EvaluationAnswer, EvaluationCaller } from "./evaluation-app.ts"
-
-/** The answer's body, which must have exactly the fields of the schema. @throws {Error} when the status is not 200. */
-export function strictly<T extends z.ZodObject>(schema: T, answer: EvaluationAnswer): z.output<T> {
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return schema.strict().parse(answer.body) as z.output<T>
-}
 
 /** Stores calls numbered from 1, the first the oldest; returns their ids. */
 export async function storedCalls(

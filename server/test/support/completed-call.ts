@@ -1,4 +1,5 @@
 /** Makes finished calls with few fields, for tests of figures that are computed over calls. */
+import { must } from "./answers.ts"
 import type { EvaluationCaller } from "./evaluation-app.ts"
 
 export const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
@@ -41,6 +42,5 @@ export async function writeCalls(
   calls: readonly CallFields[],
 ): Promise<void> {
   const batch = calls.map((call) => completedCall(project, call))
-  const answer = await caller.post(`/v2/${project}/calls/complete`, { batch })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
+  await must(caller.post(`/v2/${project}/calls/complete`, { batch }))
 }

@@ -1,5 +1,6 @@
 /** Makes, stores and reads feedback with few fields. */
 import { feedbackCreated, feedbackPage } from "../../src/wire/labelling/feedback.ts"
+import { strictly } from "./answers.ts"
 import type { EvaluationCaller } from "./evaluation-app.ts"
 
 export const callRef = (project: string, id = "0190a1b2-0000-7000-8000-000000000001") =>
@@ -14,13 +15,9 @@ export const feedbackItem = (project: string, fields: Record<string, unknown> = 
 })
 
 export async function createdFeedback(caller: EvaluationCaller, project: string, fields: Record<string, unknown> = {}) {
-  const answer = await caller.post("/feedback/create", feedbackItem(project, fields))
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return feedbackCreated.strict().parse(answer.body)
+  return strictly(feedbackCreated, await caller.post("/feedback/create", feedbackItem(project, fields)))
 }
 
 export async function foundFeedback(caller: EvaluationCaller, project: string, fields: Record<string, unknown> = {}) {
-  const answer = await caller.post("/feedback/query", { project_id: project, ...fields })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
-  return feedbackPage.strict().parse(answer.body)
+  return strictly(feedbackPage, await caller.post("/feedback/query", { project_id: project, ...fields }))
 }
