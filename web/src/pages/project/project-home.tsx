@@ -4,7 +4,7 @@ import { useSession } from "../../api/session.ts"
 import { PageBar } from "../../components/layout/page-bar.tsx"
 import { ErrorNote } from "../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../components/states/skeleton.tsx"
-import { useCurrentProject } from "../../shell/current-project.ts"
+import { type CurrentProject, useProjectOfPage } from "../../shell/current-project.ts"
 import styles from "./project-home.module.css"
 import { isQuiet, usePulse } from "./use-pulse.ts"
 
@@ -20,25 +20,19 @@ const NoProject = lazy(() => import("./no-project.tsx").then(({ NoProject: loade
 const waitingMs = 1500
 
 export function ProjectHome() {
-  const project = useCurrentProject()
-  if (project === null) throw new Error("this page belongs to a project")
+  const project = useProjectOfPage()
   // Another project is another page: nothing of the first stays.
-  return <Home key={project.id} />
+  return <Home key={project.id} project={project} />
 }
 
 type Face = "first-run" | "overview"
 
-function Home() {
-  const project = useCurrentProject()
+function Home({ project }: { project: CurrentProject }) {
   const { user } = useSession()
   const [face, setFace] = useState<Face | null>(null)
-  const { pulse, exists, error, retry } = usePulse(
-    project ?? { entity: "", project: "", id: "" },
-    face === "first-run" ? waitingMs : false,
-  )
+  const { pulse, exists, error, retry } = usePulse(project, face === "first-run" ? waitingMs : false)
   // The page is chosen once: when the first call comes, the first run changes, and is not taken away from its reader.
   if (face === null && pulse !== undefined) setFace(isQuiet(pulse) ? "first-run" : "overview")
-  if (project === null) return null
   // A project that is not there yet is made by its first call, which only its own team can send.
   if (exists === false && !user.entities.includes(project.entity)) {
     return (

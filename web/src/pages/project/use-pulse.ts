@@ -22,7 +22,7 @@ export interface Pulse {
 }
 
 /** `pulse` and `exists` are undefined until they are known. */
-export function usePulse({ entity, project, id }: Omit<CurrentProject, "params">, refetchInterval: number | false) {
+export function usePulse({ entity, project, id }: CurrentProject, refetchInterval: number | false) {
   const live = { refetchInterval }
   const found = useProject(entity, project, live)
   const exists = found.data != null

@@ -23,7 +23,7 @@ import { nounOf } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatExact } from "../../../format/numbers.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
-import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
+import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
 import { CallDetails } from "./call-details.tsx"
 import { FindCall } from "./find-call.tsx"
@@ -38,9 +38,8 @@ const route = getRouteApi("/signed-in/$entity/$project/traces/$trace")
 const runningMs = (calls: number) => Math.max(2_000, calls / 5)
 
 export function TracePage() {
-  const project = useCurrentProject()
+  const project = useProjectOfPage()
   const { trace } = route.useParams()
-  if (project === null) throw new Error("this page belongs to a project")
   return <Trace key={`${project.id}/${trace}`} project={project} traceId={trace} />
 }
 

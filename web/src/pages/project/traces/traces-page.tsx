@@ -14,7 +14,7 @@ import { formatAtLeast, formatCount } from "../../../format/numbers.ts"
 import { formatTime } from "../../../format/times.ts"
 import { mostInAddress } from "../../../kept/kept-list.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
-import { type CurrentProject, useCurrentProject } from "../../../shell/current-project.ts"
+import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { NoProject } from "../no-project.tsx"
@@ -42,8 +42,7 @@ const narrowColumns = ["time", "status", "name", "input"]
 const restMs = 400
 
 export function TracesPage() {
-  const project = useCurrentProject()
-  if (project === null) throw new Error("this page belongs to a project")
+  const project = useProjectOfPage()
   return <Traces key={project.id} project={project} />
 }
 
