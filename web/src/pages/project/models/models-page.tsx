@@ -33,8 +33,7 @@ const heads = [
 
 export function ModelsPage() {
   const project = useProjectOfPage()
-  const { entity, project: name } = project
-  const models = useModelPages({ entity, project: name }, { refetchInterval: underWay.refetchInterval })
+  const models = useModelPages(project.params, { refetchInterval: underWay.refetchInterval })
   const pages = models.data ?? []
   const isTraining = pages.some(({ data }) => data.some(({ open_jobs }) => open_jobs > 0))
   const metrics = useModelMetricsOfPages(
@@ -49,7 +48,7 @@ export function ModelsPage() {
       <PageBar
         title="Models & jobs"
         actions={
-          <LinkButton icon={Zap} to="/$entity/$project/train" params={{ entity, project: name }}>
+          <LinkButton icon={Zap} to="/$entity/$project/train" params={project.params}>
             Train on what is here
           </LinkButton>
         }

@@ -12,8 +12,7 @@ import { quick } from "./live.ts"
 import styles from "./running-now.module.css"
 
 export function RunningNow({ project }: { project: CurrentProject }) {
-  const { entity, project: name } = project
-  const jobs = useTrainingJobs({ entity, project: name, status: ["running", "queued", "paused"], limit: 20 }, quick)
+  const jobs = useTrainingJobs({ ...project.params, status: ["running", "queued", "paused"], limit: 20 }, quick)
   return (
     <section aria-label="Running now">
       <PaneHead title="Running now" note={jobs.data?.data.length || undefined} />
@@ -30,11 +29,7 @@ export function RunningNow({ project }: { project: CurrentProject }) {
                     <ProgressRow
                       icon={Zap}
                       title={
-                        <TextLink
-                          isQuiet
-                          to="/$entity/$project/jobs/$id"
-                          params={{ entity, project: name, id: job.id }}
-                        >
+                        <TextLink isQuiet to="/$entity/$project/jobs/$id" params={{ ...project.params, id: job.id }}>
                           {jobTitle(job)}
                         </TextLink>
                       }

@@ -20,12 +20,12 @@ const mostShown = 6
 const lately = 3 * 24 * 3600 * 1000
 
 export function Waiting({ project }: { project: CurrentProject }) {
-  const { entity, project: name, id } = project
+  const { id } = project
   const now = useNow(60)
   const queues = useQueues({ project_id: id, limit: mostQueues }, slow)
   const queueIds = (queues.data ?? []).map((queue) => queue.id)
   const stats = useQueueStats({ project_id: id, queue_ids: queueIds }, { ...slow, enabled: queueIds.length > 0 })
-  const failed = useTrainingJobs({ entity, project: name, status: ["failed"], limit: mostShown }, slow)
+  const failed = useTrainingJobs({ ...project.params, status: ["failed"], limit: mostShown }, slow)
 
   const open = (queues.data ?? []).flatMap((queue) => {
     const counts = stats.data?.stats.find((one) => one.queue_id === queue.id)
@@ -56,7 +56,7 @@ export function Waiting({ project }: { project: CurrentProject }) {
                     <LinkButton
                       size="small"
                       to="/$entity/$project/queues/$id/label"
-                      params={{ entity, project: name, id: queue.id }}
+                      params={{ ...project.params, id: queue.id }}
                     >
                       Start
                     </LinkButton>
@@ -70,11 +70,7 @@ export function Waiting({ project }: { project: CurrentProject }) {
                   title={`A job of ${job.model} failed`}
                   note={job.error_message ?? "it gave no reason"}
                   action={
-                    <LinkButton
-                      size="small"
-                      to="/$entity/$project/jobs/$id"
-                      params={{ entity, project: name, id: job.id }}
-                    >
+                    <LinkButton size="small" to="/$entity/$project/jobs/$id" params={{ ...project.params, id: job.id }}>
                       Look
                     </LinkButton>
                   }

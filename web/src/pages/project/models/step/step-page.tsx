@@ -33,11 +33,10 @@ export function StepPage() {
 }
 
 function OneStep({ project, name, step }: { project: CurrentProject; name: string; step: number }) {
-  const { entity, project: projectName } = project
-  const models = useModels({ entity, project: projectName, name, limit: 1 })
+  const models = useModels({ ...project.params, name, limit: 1 })
   const model = models.data?.data[0]
   const newest = model?.latest_step ?? step
-  const params = { entity, project: projectName, name }
+  const params = { ...project.params, name }
   const to = "/$entity/$project/models/$name/steps/$step"
   return (
     <>
@@ -123,7 +122,6 @@ interface CheckpointProps {
 
 function Checkpoint({ checkpoint, model, project }: CheckpointProps) {
   const { artifact, job_id: id, size_bytes: size, base_model: base } = checkpoint
-  const { entity, project: name } = project
   return (
     <div className={styles.body}>
       <KeyValues>
@@ -140,7 +138,7 @@ function Checkpoint({ checkpoint, model, project }: CheckpointProps) {
           {id !== null && (
             <>
               {" by "}
-              <TextLink to="/$entity/$project/jobs/$id" params={{ entity, project: name, id }}>
+              <TextLink to="/$entity/$project/jobs/$id" params={{ ...project.params, id }}>
                 this job
               </TextLink>
             </>
@@ -152,7 +150,7 @@ function Checkpoint({ checkpoint, model, project }: CheckpointProps) {
       <LinkButton
         icon={MessageSquare}
         to="/$entity/$project/playground/{-$conversation}"
-        params={{ entity, project: name }}
+        params={project.params}
         search={{ m: [`${model.name}@${checkpoint.step}`] }}
       >
         Open in playground
