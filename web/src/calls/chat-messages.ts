@@ -1,5 +1,6 @@
 /** The messages of a call, when its payloads are a chat: those of OpenAI, of Anthropic, and of what is traced around them. */
 import type { JsonText } from "../json/json-text.ts"
+import { fieldText, isJsonObject } from "../json/parsed-json.ts"
 
 export interface ToolCall {
   name: string
@@ -24,8 +25,6 @@ export interface Chat {
   tools: number
 }
 
-type Loose = Record<string, unknown>
-
 /** Where requests are wrapped: `{"kwargs": {"messages": […]}}`. */
 const wrappers = ["kwargs", "request", "body", "inputs", "input", "params"]
 
@@ -49,7 +48,7 @@ interface Request {
 }
 
 function requestOf(value: unknown, isInner = false): Request | null {
-  if (!isObject(value)) return null
+  if (!isJsonObject(value)) return null
   const messages = [value["messages"], value["input"], value["gen_ai.input.messages"]].find(
     (list) => Array.isArray(list) && list.length > 0 && list.every(isMessage),
   )
@@ -65,43 +64,44 @@ function requestOf(value: unknown, isInner = false): Request | null {
 }
 
 function isMessage(value: unknown): boolean {
-  return isObject(value) && (typeof value["role"] === "string" || typeof value["type"] === "string")
+  return isJsonObject(value) && (typeof value["role"] === "string" || typeof value["type"] === "string")
 }
 
 function answersOf(output: unknown): ChatMessage[] {
   if (typeof output === "string") return [plain("assistant", output)]
   if (Array.isArray(output)) return output.filter(isMessage).flatMap(messageOf)
-  if (!isObject(output)) return []
+  if (!isJsonObject(output)) return []
   const { choices, message, messages, output: inner, content } = output
-  if (Array.isArray(choices)) return choices.flatMap((choice) => (isObject(choice) ? messageOf(choice["message"]) : []))
-  if (isObject(message)) return messageOf(message)
+  if (Array.isArray(choices))
+    return choices.flatMap((choice) => (isJsonObject(choice) ? messageOf(choice["message"]) : []))
+  if (isJsonObject(message)) return messageOf(message)
   const list = [messages, inner].find(Array.isArray)
   if (list !== undefined) return list.filter(isMessage).flatMap(messageOf)
   return content === undefined ? [] : messageOf({ role: "assistant", ...output })
 }
 
 function messageOf(value: unknown): ChatMessage[] {
-  if (!isObject(value)) return []
+  if (!isJsonObject(value)) return []
   const { role, type, content } = value
   // Items of the Responses API that are no messages.
   if (type === "function_call") {
     return [
       {
         ...plain("assistant", ""),
-        toolCalls: [{ name: textOf(value["name"]), arguments: textOf(value["arguments"]) }],
+        toolCalls: [{ name: fieldText(value["name"]), arguments: fieldText(value["arguments"]) }],
       },
     ]
   }
-  if (type === "function_call_output") return [plain("tool", textOf(value["output"]))]
+  if (type === "function_call_output") return [plain("tool", fieldText(value["output"]))]
   const parts = Array.isArray(content) ? content : Array.isArray(value["parts"]) ? value["parts"] : null
   const read =
-    parts === null ? { text: textOf(content), otherParts: [], toolCalls: [], reasoning: "" } : readParts(parts)
+    parts === null ? { text: fieldText(content), otherParts: [], toolCalls: [], reasoning: "" } : readParts(parts)
   const calls = Array.isArray(value["tool_calls"]) ? value["tool_calls"].flatMap(toolCallOf) : []
   return [
     {
       role: typeof role === "string" ? role : "assistant",
       ...read,
-      reasoning: read.reasoning + textOf(value["reasoning_content"] ?? value["reasoning"]),
+      reasoning: read.reasoning + fieldText(value["reasoning_content"] ?? value["reasoning"]),
       toolCalls: [...read.toolCalls, ...calls],
     },
   ]
@@ -111,31 +111,23 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
   const message: Omit<ChatMessage, "role"> = { text: "", reasoning: "", toolCalls: [], otherParts: [] }
   for (const part of parts) {
     if (typeof part === "string") message.text += part
-    if (!isObject(part)) continue
+    if (!isJsonObject(part)) continue
     const { type, text, thinking, content } = part
-    if (type === "tool_use") message.toolCalls.push({ name: textOf(part["name"]), arguments: textOf(part["input"]) })
-    else if (type === "thinking" || type === "reasoning") message.reasoning += textOf(thinking ?? text ?? content)
-    else if (text !== undefined || type === "tool_result" || type === "text") message.text += textOf(text ?? content)
-    else message.otherParts.push(textOf(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
+    if (type === "tool_use")
+      message.toolCalls.push({ name: fieldText(part["name"]), arguments: fieldText(part["input"]) })
+    else if (type === "thinking" || type === "reasoning") message.reasoning += fieldText(thinking ?? text ?? content)
+    else if (text !== undefined || type === "tool_result" || type === "text") message.text += fieldText(text ?? content)
+    else message.otherParts.push(fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
   }
   return message
 }
 
 function toolCallOf(value: unknown): ToolCall[] {
-  if (!isObject(value)) return []
-  const called = isObject(value["function"]) ? value["function"] : value
-  return [{ name: textOf(called["name"]), arguments: textOf(called["arguments"]) }]
+  if (!isJsonObject(value)) return []
+  const called = isJsonObject(value["function"]) ? value["function"] : value
+  return [{ name: fieldText(called["name"]), arguments: fieldText(called["arguments"]) }]
 }
 
 function plain(role: string, text: string): ChatMessage {
   return { role, text, reasoning: "", toolCalls: [], otherParts: [] }
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return ""
-  return typeof value === "string" ? value : JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

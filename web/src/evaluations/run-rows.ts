@@ -1,6 +1,7 @@
 /** Rows of one run with what their trials scored: what intervals, tests and tables are made of. */
 import type { evalResults } from "@heddle/server/wire/evaluations/eval-results.ts"
 import type * as z from "zod"
+import { isJsonObject } from "../json/parsed-json.ts"
 import { latency, type Metric, metricOfScore, price, pricedAnswers, tokens } from "./metrics.ts"
 
 export type ResultRow = z.output<typeof evalResults>["rows"][number]
@@ -46,7 +47,7 @@ function valuesOf(trial: AnswerTrial, metrics: Map<string, Metric>): Map<string,
   const walk = (path: readonly string[], value: unknown) => {
     if (typeof value === "boolean") note(metricOfScore(path, "share"), Number(value))
     else if (typeof value === "number") note(metricOfScore(path, "number"), value)
-    else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    else if (isJsonObject(value)) {
       for (const [name, inner] of Object.entries(value)) walk([...path, name], inner)
     }
   }

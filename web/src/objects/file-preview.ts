@@ -1,6 +1,7 @@
 /** The first rows of a file that is about to be imported, as the server will read them. */
 import { counted } from "../format/counted.ts"
 import type { JsonText } from "../json/json-text.ts"
+import { isJsonObject } from "../json/parsed-json.ts"
 
 export interface FilePreview {
   rows: { val: JsonText }[]
@@ -29,7 +30,7 @@ export function previewLines(text: string, isCut: boolean): FilePreview {
 function faultOfRow(line: string): string | null {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? null : "is no JSON object"
+    return isJsonObject(value) ? null : "is no JSON object"
   } catch {
     return "is no JSON"
   }

@@ -1,4 +1,5 @@
 /** The request for one answer, as JSON text: tools, schemas and seeds go as they were written, with their numbers. */
+import { isJsonObject } from "../json/parsed-json.ts"
 import type { Turn } from "./conversation.ts"
 
 export interface Parameters {
@@ -135,9 +136,7 @@ export function schemaProblem(text: string): string | null {
   if (text.trim() === "") return null
   const read = parsed(text)
   if (read instanceof SyntaxError) return `This is no JSON: ${read.message}.`
-  return typeof read === "object" && read !== null && !Array.isArray(read)
-    ? null
-    : 'A schema is an object: {"type": "object", "properties": {…}}.'
+  return isJsonObject(read) ? null : 'A schema is an object: {"type": "object", "properties": {…}}.'
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 /** An answer with what was asked, as JSON of a row of a dataset. */
+import { isJsonObject } from "../json/parsed-json.ts"
 import { wireMessage } from "./completion-body.ts"
 import type { Turn } from "./conversation.ts"
 
@@ -24,9 +25,7 @@ export function rowOf(shape: RowShape, { prompt, answer, tools }: RowSource): st
 export function rowProblem(text: string): string | null {
   try {
     const row: unknown = JSON.parse(text)
-    return typeof row === "object" && row !== null && !Array.isArray(row)
-      ? null
-      : 'A row is an object: {"messages": […]}.'
+    return isJsonObject(row) ? null : 'A row is an object: {"messages": […]}.'
   } catch (error) {
     return `This is no JSON: ${(error as Error).message}.`
   }

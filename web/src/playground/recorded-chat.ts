@@ -1,5 +1,6 @@
 /** A recorded call as a conversation to go on with: its messages, tools and parameters, whichever API it was asked by. */
 import { elementTexts, type JsonText, memberTexts } from "../json/json-text.ts"
+import { fieldText, isJsonObject } from "../json/parsed-json.ts"
 import type { Parameters } from "./completion-body.ts"
 import type { ToolCall, Turn } from "./conversation.ts"
 
@@ -75,11 +76,9 @@ function isMessages(list: JsonText): boolean {
   const items = JSON.parse(list) as unknown[]
   return (
     items.length > 0 &&
-    items.every((item) => isObject(item) && (typeof item["role"] === "string" || typeof item["type"] === "string"))
+    items.every((item) => isJsonObject(item) && (typeof item["role"] === "string" || typeof item["type"] === "string"))
   )
 }
-
-type Loose = Record<string, unknown>
 
 /** A text, or a list of parts as Anthropic takes it for what is to be cached; "": none. */
 function instructionsOf(members: Map<string, JsonText>, leftOut: string[]): string {
@@ -88,21 +87,21 @@ function instructionsOf(members: Map<string, JsonText>, leftOut: string[]): stri
 }
 
 function turnsOf(value: unknown, leftOut: string[]): Turn[] {
-  if (!isObject(value)) return []
+  if (!isJsonObject(value)) return []
   const { role, type, content } = value
   if (type === "function_call") {
     return [{ role: "assistant", text: "", toolCalls: [callOf(value["call_id"] ?? value["id"], value)] }]
   }
   if (type === "function_call_output") {
-    return [{ role: "tool", text: textOf(value["output"]), toolCallId: textOf(value["call_id"]) }]
+    return [{ role: "tool", text: fieldText(value["output"]), toolCallId: fieldText(value["call_id"]) }]
   }
   if (typeof role !== "string") return []
   const read = partsOf(content, leftOut)
   const calls = [
     ...read.calls,
     ...(Array.isArray(value["tool_calls"]) ? value["tool_calls"] : [])
-      .filter(isObject)
-      .map((call) => callOf(call["id"], isObject(call["function"]) ? call["function"] : call)),
+      .filter(isJsonObject)
+      .map((call) => callOf(call["id"], isJsonObject(call["function"]) ? call["function"] : call)),
   ]
   const id = value["tool_call_id"]
   const own: Turn = {
@@ -115,24 +114,28 @@ function turnsOf(value: unknown, leftOut: string[]): Turn[] {
   return [...read.results, ...(isOnlyResults ? [] : [own])]
 }
 
-function callOf(id: unknown, called: Loose): ToolCall {
-  return { id: textOf(id), name: textOf(called["name"]), arguments: textOf(called["arguments"] ?? called["input"]) }
+function callOf(id: unknown, called: Record<string, unknown>): ToolCall {
+  return {
+    id: fieldText(id),
+    name: fieldText(called["name"]),
+    arguments: fieldText(called["arguments"] ?? called["input"]),
+  }
 }
 
 function partsOf(content: unknown, leftOut: string[]): { text: string; calls: ToolCall[]; results: Turn[] } {
   const read: ReturnType<typeof partsOf> = { text: "", calls: [], results: [] }
-  if (!Array.isArray(content)) return { ...read, text: textOf(content) }
+  if (!Array.isArray(content)) return { ...read, text: fieldText(content) }
   for (const part of content as unknown[]) {
     if (typeof part === "string") read.text += part
-    if (!isObject(part)) continue
+    if (!isJsonObject(part)) continue
     const { type, text } = part
     if (type === "tool_use") read.calls.push(callOf(part["id"], part))
     else if (type === "tool_result") {
       const { text: result } = partsOf(part["content"], leftOut)
-      read.results.push({ role: "tool", text: result, toolCallId: textOf(part["tool_use_id"]) })
+      read.results.push({ role: "tool", text: result, toolCallId: fieldText(part["tool_use_id"]) })
     } else if (typeof text === "string") read.text += text
     else if (type !== "thinking" && type !== "reasoning") {
-      leftOut.push(textOf(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
+      leftOut.push(fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
     }
   }
   return read
@@ -140,11 +143,11 @@ function partsOf(content: unknown, leftOut: string[]): { text: string; calls: To
 
 function answerOf(output: unknown, leftOut: string[]): Turn | null {
   if (typeof output === "string") return output === "" ? null : { role: "assistant", text: output }
-  if (!isObject(output)) return null
+  if (!isJsonObject(output)) return null
   const { choices, message, output: items, content } = output
   const first = Array.isArray(choices) ? (choices[0] as unknown) : undefined
-  const said = isObject(first) ? first["message"] : isObject(message) ? message : null
-  const turns = isObject(said)
+  const said = isJsonObject(first) ? first["message"] : isJsonObject(message) ? message : null
+  const turns = isJsonObject(said)
     ? turnsOf({ role: "assistant", ...said }, leftOut)
     : Array.isArray(items)
       ? items.flatMap((item) => turnsOf(item, leftOut))
@@ -207,13 +210,4 @@ function textMember(members: Map<string, JsonText>, name: string): string | null
 function numberMember(members: Map<string, JsonText>, name: string): string | undefined {
   const text = members.get(name)
   return text !== undefined && /^-?\d/.test(text) ? text : undefined
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return ""
-  return typeof value === "string" ? value : JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
