@@ -17,6 +17,8 @@ export class KeyUse {
   #used = new Map<string, Date>()
   /** Since the server started. */
   readonly #seen = new Set<string>()
+  /** The stores that have begun, one after another: a close waits for them, else the catalog would be closed under one. */
+  #storing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #first: NodeJS.Timeout | undefined
 
@@ -41,9 +43,14 @@ export class KeyUse {
     await this.#store()
   }
 
-  async #store(): Promise<void> {
+  #store(): Promise<void> {
     clearTimeout(this.#first)
     this.#first = undefined
+    this.#storing = this.#storing.then(() => this.#storeUsed())
+    return this.#storing
+  }
+
+  async #storeUsed(): Promise<void> {
     if (this.#used.size === 0) return
     const used = this.#used
     this.#used = new Map()
