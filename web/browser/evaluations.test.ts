@@ -1,4 +1,5 @@
 /** Evaluations, one with its runs, and runs compared row by row, on a server that was filled through its API. */
+import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -242,3 +243,34 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
   expect(await flawsOfPages(page, `${heddle.url}/${filled.id}`, pages)).toEqual({})
   await close()
 }, 180_000)
+
+// Last, since it leaves a run behind.
+test("the open row of compared runs goes on with a run that goes on", async () => {
+  const read = async (filter: object) => {
+    const body = { project_id: filled.id, filter, sort_by: [{ field: "started_at", direction: "asc" }], limit: 1 }
+    const { calls } = await heddle.send<{ calls: { op_name: string; inputs: object; output: object }[] }>(
+      "POST",
+      "/calls/query",
+      body,
+    )
+    return calls[0]
+  }
+  const [ended, row] = [await read({ call_ids: [filled.runs[1]] }), await read({ parent_ids: [filled.runs[1]] })]
+  const run = { project_id: filled.id, id: randomUUID(), trace_id: randomUUID(), attributes: {} }
+  const start = { ...run, op_name: ended?.op_name, started_at: new Date().toISOString(), inputs: ended?.inputs }
+  await heddle.send("POST", "/call/upsert_batch", { batch: [{ mode: "start", req: { start } }] })
+  const answer = async () => {
+    const time = new Date().toISOString()
+    const payloads = { op_name: row?.op_name, inputs: row?.inputs, output: row?.output, summary: {} }
+    const trial = { ...run, id: randomUUID(), parent_id: run.id, started_at: time, ended_at: time, ...payloads }
+    await heddle.send("POST", `/v2/${filled.id}/calls/complete`, { batch: [trial] })
+  }
+  await answer()
+  const { page, close } = await open(`/compare?runs=${filled.runs[0]},${run.id}`)
+  await page.getByText("1 paired").waitFor()
+  await page.getByRole("region", { name: "Answer of returns-agent v1" }).getByText("tone 1 of 5").waitFor()
+  await answer()
+  await page.getByRole("group", { name: "Trial" }).getByRole("button", { name: "2" }).click()
+  await page.getByRole("region", { name: "Answer of returns-agent v1" }).getByText("tone 1 of 5").waitFor()
+  await close()
+})

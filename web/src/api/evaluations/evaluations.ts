@@ -130,15 +130,20 @@ export interface ComparedRow {
 }
 
 /** One row with everything: inputs, and what each run answered. null: there is no such row. */
-export function useComparedRow(projectId: string, runIds: readonly string[], digest: string) {
+export function useComparedRow(projectId: string, runs: readonly Pick<EvalRun, "id" | "status">[], digest: string) {
+  const runIds = runs.map(({ id }) => id)
+  const isRunning = runs.some(({ status }) => status === "running")
+  const keyOf = (whileRunning: boolean) => ["POST eval_results/query", projectId, "row", runIds, digest, whileRunning]
   return useQuery<ComparedRow | null, ApiError>({
-    queryKey: ["POST eval_results/query", projectId, "row", runIds, digest],
+    queryKey: keyOf(isRunning),
     queryFn: async ({ signal }) => {
       const [row] = await readRows(projectId, { evaluation_call_ids: runIds, ...withDigests([digest]) }, signal)
       return row ?? null
     },
-    staleTime: Infinity,
-    placeholderData: () => undefined,
+    // As with all rows of a run.
+    placeholderData: () => queryClient.getQueryData<ComparedRow | null>(keyOf(true)),
+    staleTime: isRunning ? 0 : Infinity,
+    refetchInterval: isRunning ? rowsMs : false,
   })
 }
 

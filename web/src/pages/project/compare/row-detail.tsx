@@ -26,8 +26,11 @@ interface RowDetailProps {
 export function RowDetail({ project, runs, digest }: RowDetailProps) {
   const { diff = "words", trial = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const ids = runs.map(({ run }) => run.id)
-  const row = useComparedRow(project.id, ids, digest)
+  const row = useComparedRow(
+    project.id,
+    runs.map(({ run }) => run),
+    digest,
+  )
   const trials = Math.max(1, ...(row.data?.runs ?? []).map((run) => run.trials.length))
   const shown = Math.min(Math.max(1, Math.round(trial)), trials)
   return (
