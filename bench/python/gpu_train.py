@@ -87,8 +87,11 @@ class Peer:
                 ids[row, : len(each)] = each.ids
                 labels[row, : len(each)] = np.where(each.trained, each.ids, -100)
             given = {"input_ids": torch.from_numpy(ids).to(GPU), "labels": torch.from_numpy(labels).to(GPU)}
-            mask = torch.arange(longest) < torch.tensor([[len(each)] for each in part])
-            self.model(**given, attention_mask=mask.to(GPU), use_cache=False).loss.backward()
+            mask = torch.from_numpy(labels != -100)
+            mask = (
+                (torch.arange(longest) < torch.tensor([[len(each)] for each in part])).to(GPU) if mask.any() else None
+            )
+            self.model(**given, attention_mask=mask, use_cache=False).loss.backward()
 
 
 def train_figures(decoder: Decoder, shape: Shape, ceiling: float, figures: dict[str, list[float]]) -> None:
