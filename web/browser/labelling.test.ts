@@ -51,6 +51,13 @@ describe("a queue from a selection of traces", () => {
     await page.getByRole("button", { name: "New question" }).click()
     await page.getByLabel("Question", { exact: true }).fill("Is it right?")
     await page.getByLabel("Answered by").selectOption("Yes or no")
+    // A second one of the same object's name would be a version of the first.
+    await page.getByRole("button", { name: "New question" }).click()
+    await page.getByLabel("Question", { exact: true }).nth(1).fill("Is it right!")
+    await page.getByLabel("Answered by").nth(1).selectOption("Text")
+    await page.getByRole("button", { name: "Make the queue" }).click()
+    await page.getByText("“Is it right?” above has this name already.").waitFor()
+    await page.getByRole("button", { name: "Leave the question Is it right! out" }).click()
     await page.getByRole("button", { name: "Make the queue" }).click()
     await page.getByText("0 of 2 items finished").waitFor()
     await page.getByRole("link", { name: "Label", exact: true }).click()

@@ -44,8 +44,17 @@ export function wordsOf({ words }: FieldDraft): string[] {
   return [...new Set(words.split(/[\n,]/).map((word) => word.trim()))].filter((word) => word !== "")
 }
 
-/** The missing part as a sentence, or null if the field can be made. */
-export function fieldFault(field: FieldDraft, takenNames: readonly string[]): string | null {
+/** Of each field its missing part as a sentence, or null if it can be made. `takenNames`: of the project's fields. */
+export function fieldFaults(fields: readonly FieldDraft[], takenNames: readonly string[]): (string | null)[] {
+  return fields.map((field, index) => {
+    const before = fields.slice(0, index).find(({ name }) => objectName(name) === objectName(field.name))
+    // The second would become a version of the first, and the queue would ask one question twice.
+    const isTwice = before !== undefined && objectName(field.name) !== ""
+    return fieldFault(field, takenNames) ?? (isTwice ? `“${before.name.trim()}” above has this name already.` : null)
+  })
+}
+
+function fieldFault(field: FieldDraft, takenNames: readonly string[]): string | null {
   const { name, shape } = field
   if (name.trim() === "") return "Give the question a name."
   if (objectName(name) === "") return `“${name.trim()}” has no letter or digit that a name could be made of.`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { JsonText } from "../json/json-text.ts"
-import { fieldFault, fieldSchema, newField, objectName } from "./field-draft.ts"
+import { fieldFaults, fieldSchema, newField, objectName } from "./field-draft.ts"
 import { labelledItem, skippedItem } from "./finished-item.ts"
 import { answerOf, type Draft, draftText, emptyDraft, openFields, withAnswer, withChoice } from "./label-draft.ts"
 import { fieldOf, type LabelField } from "./label-fields.ts"
@@ -148,5 +148,5 @@ describe("a new question", () => {
     [{ ...words, words: "one" }, "Write two words or more, a line each."],
     [{ ...words, shape: "scale" as const, most: "1" }, "A scale goes from one whole number up to another."],
     [{ ...words, name: "tone" }, "The project has a field “tone” already; choose it above."],
-  ])("what is missing of %#", (draft, fault) => expect(fieldFault(draft, ["tone"])).toBe(fault))
+  ])("what is missing of %#", (draft, fault) => expect(fieldFaults([draft], ["tone"])).toEqual([fault]))
 })

@@ -5,7 +5,7 @@ import { Button } from "../../../components/controls/button.tsx"
 import { Checkbox, SelectField, TextArea, TextField } from "../../../components/controls/field.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import {
-  fieldFault,
+  fieldFaults,
   type FieldDraft,
   fieldShapes,
   type FieldShape,
@@ -50,6 +50,10 @@ export function FieldsEditor({ projectId, chosen, onChosen, added, onAdded, isCh
     onChosen(
       chosenNames.includes(field.name) ? chosen.filter((ref) => nameOf(ref) !== field.name) : [...chosen, field.ref],
     )
+  const faults = fieldFaults(
+    added,
+    fields.map(({ name }) => name),
+  )
   const change = (index: number, changes: Partial<FieldDraft>) =>
     onAdded(added.map((one, place) => (place === index ? { ...one, ...changes } : one)))
   return (
@@ -71,75 +75,69 @@ export function FieldsEditor({ projectId, chosen, onChosen, added, onAdded, isCh
           ))}
         </ul>
       )}
-      {added.map((field, index) => {
-        const fault = fieldFault(
-          field,
-          fields.map(({ name }) => name),
-        )
-        return (
-          <fieldset key={index} className={styles.added}>
-            <legend className={styles.legend}>New question</legend>
+      {added.map((field, index) => (
+        <fieldset key={index} className={styles.added}>
+          <legend className={styles.legend}>New question</legend>
+          <div className={styles.row}>
+            <TextField
+              label="Question"
+              value={field.name}
+              maxLength={128}
+              placeholder="How warm is the tone?"
+              error={isChecked ? faults[index] : null}
+              onChange={(event) => change(index, { name: event.target.value })}
+            />
+            <SelectField
+              label="Answered by"
+              value={field.shape}
+              onChange={(event) => change(index, { shape: event.target.value as FieldShape })}
+            >
+              {Object.entries(fieldShapes).map(([shape, words]) => (
+                <option key={shape} value={shape}>
+                  {words}
+                </option>
+              ))}
+            </SelectField>
+            <Button
+              kind="quiet"
+              icon={Trash2}
+              aria-label={`Leave the question ${field.name} out`}
+              onClick={() => onAdded(added.filter((_, place) => place !== index))}
+            />
+          </div>
+          {(field.shape === "choice" || field.shape === "many") && (
+            <TextArea
+              label="Words, a line each; the first nine have the keys 1 to 9"
+              rows={3}
+              value={field.words}
+              placeholder={"kind\nneutral\nrude"}
+              onChange={(event) => change(index, { words: event.target.value })}
+            />
+          )}
+          {field.shape === "scale" && (
             <div className={styles.row}>
               <TextField
-                label="Question"
-                value={field.name}
-                maxLength={128}
-                placeholder="How warm is the tone?"
-                error={isChecked ? fault : null}
-                onChange={(event) => change(index, { name: event.target.value })}
+                label="From"
+                inputMode="numeric"
+                value={field.least}
+                onChange={(event) => change(index, { least: event.target.value })}
               />
-              <SelectField
-                label="Answered by"
-                value={field.shape}
-                onChange={(event) => change(index, { shape: event.target.value as FieldShape })}
-              >
-                {Object.entries(fieldShapes).map(([shape, words]) => (
-                  <option key={shape} value={shape}>
-                    {words}
-                  </option>
-                ))}
-              </SelectField>
-              <Button
-                kind="quiet"
-                icon={Trash2}
-                aria-label={`Leave the question ${field.name} out`}
-                onClick={() => onAdded(added.filter((_, place) => place !== index))}
+              <TextField
+                label="To"
+                inputMode="numeric"
+                value={field.most}
+                onChange={(event) => change(index, { most: event.target.value })}
               />
             </div>
-            {(field.shape === "choice" || field.shape === "many") && (
-              <TextArea
-                label="Words, a line each; the first nine have the keys 1 to 9"
-                rows={3}
-                value={field.words}
-                placeholder={"kind\nneutral\nrude"}
-                onChange={(event) => change(index, { words: event.target.value })}
-              />
-            )}
-            {field.shape === "scale" && (
-              <div className={styles.row}>
-                <TextField
-                  label="From"
-                  inputMode="numeric"
-                  value={field.least}
-                  onChange={(event) => change(index, { least: event.target.value })}
-                />
-                <TextField
-                  label="To"
-                  inputMode="numeric"
-                  value={field.most}
-                  onChange={(event) => change(index, { most: event.target.value })}
-                />
-              </div>
-            )}
-            <TextArea
-              label="The rule: how to decide"
-              rows={2}
-              value={field.rule}
-              onChange={(event) => change(index, { rule: event.target.value })}
-            />
-          </fieldset>
-        )
-      })}
+          )}
+          <TextArea
+            label="The rule: how to decide"
+            rows={2}
+            value={field.rule}
+            onChange={(event) => change(index, { rule: event.target.value })}
+          />
+        </fieldset>
+      ))}
       <div className={styles.more}>
         {readyFields
           .filter(({ field: { name } }) => ![...fields, ...added].some((known) => known.name === name))

@@ -15,7 +15,7 @@ import { TextLink } from "../../../../components/text/link.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { formatTick } from "../../../../format/times.ts"
-import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
+import { type FieldDraft, fieldFaults, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
 import { listOfAddress } from "../../../../kept/kept-list.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { LostSelection } from "../../lost-selection.tsx"
@@ -84,7 +84,7 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
   const faults = [
     ...(isNew && name.trim() === "" ? ["Give the queue a name."] : []),
     ...(isNew && chosen.length + added.length === 0 ? ["Choose a question, or write one."] : []),
-    ...(isNew ? added.flatMap((field) => fieldFault(field, known) ?? []) : []),
+    ...(isNew ? fieldFaults(added, known).filter((fault) => fault !== null) : []),
     ...(isFilter && mostFault !== null ? [mostFault] : []),
   ]
   const maySave = work.data === undefined || work.data.caller.may_write

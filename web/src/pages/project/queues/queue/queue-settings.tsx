@@ -10,7 +10,7 @@ import { SelectField, TextArea, TextField } from "../../../../components/control
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { Dialog } from "../../../../components/layers/dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
-import { type FieldDraft, fieldFault, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
+import { type FieldDraft, fieldFaults, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
 import styles from "./queue-settings.module.css"
@@ -42,7 +42,7 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setChecked(true)
-    if (isSaving || name.trim() === "" || added.some((field) => fieldFault(field, known) !== null)) return
+    if (isSaving || name.trim() === "" || fieldFaults(added, known).some((fault) => fault !== null)) return
     setFailure(null)
     setSaving(true)
     try {
