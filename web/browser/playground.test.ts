@@ -433,6 +433,18 @@ test("without a choice a model that has learnt is asked, and from then on the on
   await other.close()
 })
 
+test("texts that end an answer keep their commas when the page is read again", async () => {
+  const { page, close } = await open("?m=heddle/tiny")
+  const stop = page.getByLabel("stop")
+  await stop.fill("a, | ,b")
+  await stop.press("Enter")
+  await page.waitForURL((url) => url.searchParams.has("stop"))
+  await page.reload()
+  await stop.waitFor()
+  expect(await stop.inputValue()).toBe("a, | ,b")
+  await close()
+})
+
 test("a parameter keeps the focus when it is set", async () => {
   const { page, close } = await open("?m=heddle/tiny&user=a")
   const field = page.getByLabel("temperature")

@@ -32,7 +32,18 @@ test.each([
   [{ smooth: 0 }, "?smooth=0"],
 ])("%j is %j: what is empty or off is left out", (search, text) => expect(stringifySearch(search)).toBe(text))
 
-test.each([["a,b"], ["a,,b"], [","], ["x,"], ["100,000", "2"], ["ü/ö", "a b"]])("the items %j come back", (...runs) => {
+test.each([
+  { runs: ["a,b"] },
+  { runs: ["a,,b"] },
+  { runs: [","] },
+  { runs: ["x,"] },
+  { runs: ["x,", "y"] },
+  { runs: ["x", ",y"] },
+  { runs: [",", "\\", "\n"] },
+  { runs: ["", ""] },
+  { runs: ["100,000", "2"] },
+  { runs: ["ü/ö", "a b"] },
+])("the items $runs come back", ({ runs }) => {
   expect(read(stringifySearch({ runs }))).toEqual({ runs })
 })
 

@@ -29,13 +29,13 @@ function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? `${value}` : ""
 }
 
-/** An item that holds a comma doubles it: names of models and objects may. */
-const escapeItem = (item: string) => item.replaceAll(",", ",,")
+/** Names of models and objects may hold commas: a backslash stands before each, and before each backslash. */
+const escapeItem = (item: string) => item.replaceAll(/[\\,]/g, "\\$&")
 
 /** The items of a list, as {@link stringifySearch} wrote it. */
 function itemsOf(text: string): string[] {
   if (text === "") return []
-  return text.split(/(?<!,),(?!,)/).map((item) => item.replaceAll(",,", ","))
+  return Array.from(`,${text}`.matchAll(/,((?:\\.|[^\\,])*)/gs), ([, item = ""]) => item.replaceAll(/\\(.)/gs, "$1"))
 }
 
 /** Reads a value that a page set, or text from an address; undefined if it is missing or unreadable. */
