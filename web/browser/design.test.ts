@@ -79,6 +79,20 @@ describe("components that do something", () => {
     await tree.getByText('"user"', { exact: true }).waitFor({ state: "hidden" })
   })
 
+  test("a large JSON says so when what reads it does not load", async () => {
+    const { page: another, close } = await signedIn(browser, heddle, "/design")
+    await another.route("**/json-worker-*.js", (route) => route.abort())
+    await another.getByLabel("Megabytes").fill("1")
+    await another.getByRole("button", { name: "Make a large JSON text" }).click()
+    await another.getByRole("button", { name: "Open the large JSON text" }).click()
+    await another.getByText("Large could not be read as a tree.").waitFor()
+    await another.unroute("**/json-worker-*.js")
+    await another.getByRole("button", { name: "Open the large JSON text" }).click()
+    await another.getByRole("button", { name: "Open the large JSON text" }).click()
+    await another.getByRole("tree", { name: "Large" }).getByText("records").waitFor()
+    await close()
+  })
+
   test("Markdown runs no HTML and loads nothing from elsewhere", async () => {
     await page.getByText('<b onclick="alert(1)">HTML is text</b>').waitFor()
     expect(await page.locator("[onclick]").count()).toBe(0)

@@ -27,7 +27,7 @@ export type JsonCall = {
 export type JsonRequest = { part: string } | ({ id: number } & JsonCall)
 export type JsonReply = { id: number; value: unknown } | { id: number; error: string }
 
-/** The first read fails with a `SyntaxError` when the text is not JSON. */
+/** The first read fails with a `SyntaxError` when the text is not JSON, and with another error when nothing reads it. */
 export function openJson(text: string): JsonSource {
   return text.length <= smallLength ? openHere(text) : openInWorker(text)
 }
@@ -55,6 +55,13 @@ function openInWorker(text: string): JsonSource {
     if ("error" in data) call?.reject(new SyntaxError(data.error))
     else call?.resolve(data.value)
   })
+  let failure: Error | null = null
+  // Its script did not load, or an error has ended it: there is no answer to come.
+  worker.addEventListener("error", () => {
+    failure = new Error("The part of the page that reads large values did not load or has failed; load the page again")
+    for (const call of waiting.values()) call.reject(failure)
+    waiting.clear()
+  })
   let isClosed = false
   // In parts, with a turn for the page between them: to copy 50 MB at once holds it up for more than 100 ms.
   const sent = (async () => {
@@ -68,6 +75,7 @@ function openInWorker(text: string): JsonSource {
     name: Name,
     ...parameters: Parameters<JsonSource[Name]>
   ): ReturnType<JsonSource[Name]> {
+    if (failure !== null) return Promise.reject(failure) as ReturnType<JsonSource[Name]>
     const call = Promise.withResolvers<unknown>()
     lastId += 1
     waiting.set(lastId, call)

@@ -100,7 +100,14 @@ function OpenViewer({ source, label, text, height }: OpenViewerProps) {
 
   if (tree.error !== null) {
     return (
-      <Note kind="warn" title="This is no JSON that can be shown as a tree.">
+      <Note
+        kind="warn"
+        title={
+          tree.error instanceof SyntaxError
+            ? "This is no JSON that can be shown as a tree."
+            : `${label} could not be read as a tree.`
+        }
+      >
         {tree.error.message}. <CopyButton text={text} label={`Copy ${label}`} isWordy />
       </Note>
     )
