@@ -239,6 +239,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     ["/evaluations", page.getByRole("link", { name: "returns-regression", exact: true })],
     ["/evaluations/returns-regression", page.getByText("returns-agent v0").first()],
     [compared(0, 1, 2), page.getByRole("region", { name: "Answer of returns-agent v0" })],
+    [compared(0, 1), page.getByLabel("Add a run")],
   ] as const
   expect(await flawsOfPages(page, `${heddle.url}/${filled.id}`, pages)).toEqual({})
   await close()

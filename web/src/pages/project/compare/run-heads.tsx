@@ -33,53 +33,56 @@ export function RunHeads({ project, runs, rows, mostRuns }: RunHeadsProps) {
   const setRuns = (next: readonly string[]) =>
     void navigate({ search: (before) => ({ ...before, runs: [...next] }), replace: true })
   return (
-    <div className={styles.runs} role="list" aria-label="Runs">
-      {runs.map(({ run, label }, index) => {
-        const others = ids.filter((id) => id !== run.id)
-        const name = `${label}, ${formatTime(new Date(run.startedAt))}`
-        return (
-          <div key={run.id} role="listitem" className={styles.run}>
-            <div className={styles.head}>
-              <RunMark index={index} />
-              <TextLink
-                isQuiet
-                className={styles.name}
-                to="/$entity/$project/traces/$trace"
-                params={{ ...project.params, trace: run.traceId }}
-                title={run.title ?? label}
-              >
-                {label}
-              </TextLink>
-              {index === 0 && <Tag>baseline</Tag>}
-              {run.status !== "ok" && <Status of={run.status} />}
-              <span className={styles.tools}>
-                {index > 0 && (
+    <div className={styles.runs}>
+      <div className={styles.list} role="list" aria-label="Runs">
+        {runs.map(({ run, label }, index) => {
+          const others = ids.filter((id) => id !== run.id)
+          const name = `${label}, ${formatTime(new Date(run.startedAt))}`
+          return (
+            <div key={run.id} role="listitem" className={styles.run}>
+              <div className={styles.head}>
+                <RunMark index={index} />
+                <TextLink
+                  isQuiet
+                  className={styles.name}
+                  to="/$entity/$project/traces/$trace"
+                  params={{ ...project.params, trace: run.traceId }}
+                  title={run.title ?? label}
+                >
+                  {label}
+                </TextLink>
+                {index === 0 && <Tag>baseline</Tag>}
+                {run.status !== "ok" && <Status of={run.status} />}
+                <span className={styles.tools}>
+                  {index > 0 && (
+                    <Button
+                      size="small"
+                      kind="quiet"
+                      icon={Flag}
+                      aria-label={`Make ${name} the baseline`}
+                      title="Make it the baseline"
+                      onClick={() => setRuns([run.id, ...others])}
+                    />
+                  )}
                   <Button
                     size="small"
                     kind="quiet"
-                    icon={Flag}
-                    aria-label={`Make ${name} the baseline`}
-                    title="Make it the baseline"
-                    onClick={() => setRuns([run.id, ...others])}
+                    icon={X}
+                    aria-label={`Leave out ${name}`}
+                    title="Leave it out"
+                    onClick={() => setRuns(others)}
                   />
-                )}
-                <Button
-                  size="small"
-                  kind="quiet"
-                  icon={X}
-                  aria-label={`Leave out ${name}`}
-                  title="Leave it out"
-                  onClick={() => setRuns(others)}
-                />
-              </span>
+                </span>
+              </div>
+              <p className={styles.note}>
+                <Time at={run.startedAt} /> · {rowWords(rows[index])}
+                {run.endedAt !== null &&
+                  ` · took ${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))}`}
+              </p>
             </div>
-            <p className={styles.note}>
-              <Time at={run.startedAt} /> · {rowWords(rows[index])}
-              {run.endedAt !== null && ` · took ${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))}`}
-            </p>
-          </div>
-        )
-      })}
+          )
+        })}
+      </div>
       {runs.length > 0 && runs.length < mostRuns && (
         <div className={styles.add}>
           <AddRun project={project} runs={runs} onAdd={(id) => setRuns([...ids, id])} />
