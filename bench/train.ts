@@ -147,7 +147,7 @@ function method(workload: Workload, rollouts: Rollouts, dtype: Dtype): string[] 
     `One optimizer step over ${workload.groups} groups of ${workload.size} completions (64 to 128 random tokens) with shared prompts of ${workload.prompt} tokens: ` +
       `${rollouts.tokens} trajectory tokens, ${rollouts.trained_tokens} of them trained; LoRA rank 8 on all seven linear modules, learning rate 0; base model in ${dtype}, adapters in fp32.`,
     "heddle: whole jobs through the engine's TrainingJob with ART's CISPO loss, in process: reads the data, takes the step, writes and syncs the checkpoint.",
-    "peft: a plain loop over transformers, a group a micro-batch up to 4,096 tokens and less where it has more, which is no slower, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, nothing generated. Both take only the step.",
+    "peft: a plain loop over transformers, a group a micro-batch up to 4,096 tokens and less where it has more, which is no slower, computing only the logits of completions; the same loss, from the same formulas. trl: GRPOTrainer with its default loss on the same tokens, in such micro-batches too, nothing generated. Both take only the step.",
     "Tokens/s count every trajectory with its prompt, for all alike. The gradients compared are those that AdamW sees, after clipping.",
     ...(dtype === "fp32"
       ? []

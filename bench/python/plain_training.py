@@ -25,8 +25,6 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 CLIP_LOW, CLIP_HIGH = 0.0, 5.0
 MAX_NORM = 0.1
 BETA1 = 0.9
-MICRO_BATCH_TOKENS = 4096
-"""Tokens of trajectories that go through the model at once: two of 2,100 took longer than one after the other."""
 
 
 class PlainTraining:
@@ -195,8 +193,7 @@ class PlainTraining:
 
 def micro_batches(group: Group) -> list[slice]:
     """The completions of `group` in parts of one size."""
-    longest = len(group.prompt) + max(map(len, group.completions))
-    size = max(1, MICRO_BATCH_TOKENS // longest)
+    size = group.micro_batch
     return [slice(start, start + size) for start in range(0, len(group.completions), size)]
 
 

@@ -39,12 +39,12 @@ class TrlTraining:
         self.failure: str | None = None
 
     def load(self, base: str, folder: str, groups: int, size: int, prompt: int, threads: int, dtype: str) -> None:
-        """Starts the trainer; one group is a micro-batch, and a step goes over all of them."""
+        """Starts the trainer; a group is a micro-batch, or several of one size, and a step goes over all groups."""
         tokenizer = AutoTokenizer.from_pretrained(base)
         rollouts = make_groups(groups, size, prompt, len(tokenizer), seed=1)
         trainer = GRPOTrainer(
             model=base,
-            args=settings(folder, groups, size, dtype),
+            args=settings(folder, rollouts, dtype),
             reward_funcs=lambda completions, **_: [random.random() for _ in completions],
             train_dataset=Dataset.from_dict({"prompt": [str(number) for number in range(groups)]}),
             processing_class=tokenizer,
@@ -75,11 +75,14 @@ class TrlTraining:
             raise RuntimeError(self.failure)
 
 
-def settings(folder: str, groups: int, size: int, dtype: str) -> GRPOConfig:
+def settings(folder: str, groups: list[Group], dtype: str) -> GRPOConfig:
+    size = len(groups[0].completions)
+    most = min(group.micro_batch for group in groups)
+    micro_batch = max(rows for rows in range(1, min(size, most) + 1) if size % rows == 0)
     return GRPOConfig(
         output_dir=folder,
-        per_device_train_batch_size=size,
-        gradient_accumulation_steps=groups,
+        per_device_train_batch_size=micro_batch,
+        gradient_accumulation_steps=len(groups) * size // micro_batch,
         num_generations=size,
         max_completion_length=128,
         max_steps=MORE_STEPS_THAN_NEEDED,
