@@ -1,4 +1,5 @@
 /** Values of calls, held against the JSON Schema of a rule. */
+import { batchesOf } from "../../objects/batches.ts"
 import { findFaultInTime, findValueFault } from "../../objects/schemas/user-schemas.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 
@@ -23,19 +24,9 @@ export async function heldAgainst(
   const texts = values.map((value) => jsonOf(value, schema["type"] === "string"))
   const verdicts: SchemaVerdict[] = texts.map((text) => ({ fits: text !== null }))
   const check = new SchemaCheck(dependencies, schema, verdicts)
-  let some: PlacedText[] = []
-  let characters = 0
-  for (const [place, text] of texts.entries()) {
-    if (text === null) continue
-    if (characters > 0 && characters + text.length > mostCheckedCharacters) {
-      await check.hold(some)
-      some = []
-      characters = 0
-    }
-    some.push({ place, text })
-    characters += text.length
-  }
-  await check.hold(some)
+  const placed = texts.flatMap((text, place) => (text === null ? [] : [{ place, text }]))
+  const limits = { count: Infinity, size: mostCheckedCharacters }
+  for (const some of batchesOf(placed, limits, ({ text }) => text.length)) await check.hold(some)
   return verdicts
 }
 

@@ -23,7 +23,7 @@ import type {
   sourceDatasetsBody,
 } from "../../wire/objects/dataset-source.ts"
 import type { StoreDependencies } from "../dependencies.ts"
-import { batchesOf } from "../version-values.ts"
+import { batchesOf } from "../batches.ts"
 import { checkRange } from "../requests/list-range.ts"
 import { ensureProject, existingProject, projectIfThere } from "../../access/project-access.ts"
 import { isUuid } from "../../storage/catalog/identifiers.ts"
@@ -117,8 +117,8 @@ export async function unlinkSources(
   )
 }
 
-/** Limits of one batch of links. */
-const batchLimits = { count: 1000, bytes: 8 * 1024 * 1024 }
+/** Limits of one batch of links; its size is in bytes of metadata. */
+const batchLimits = { count: 1000, size: 8 * 1024 * 1024 }
 
 /** JSON texts in batches: of the links that there are when the list begins, those that still are when it comes to them. */
 export async function querySources(
@@ -145,7 +145,7 @@ async function* linkTexts(
   listed: readonly ListedLink[],
   withDeleted: boolean,
 ): AsyncGenerator<string[]> {
-  for (const batch of batchesOf(listed, batchLimits)) {
+  for (const batch of batchesOf(listed, batchLimits, ({ size_bytes }) => size_bytes)) {
     const links = await findLinks(
       database,
       projectId,
