@@ -5,8 +5,9 @@
  * others or after all of them: it is read whole, or not at all.
  */
 import { insertCounted } from "./counted-lines.ts"
+import { inPieces } from "./query/in-pieces.ts"
 import { namedAtOnce } from "./query/named-at-once.ts"
-import { needsLessMemory } from "./store/store-failure.ts"
+import { nullWhenTooLarge } from "./store/store-failure.ts"
 import { kindOf, type QueryLimits, type TraceParameters, type TraceStore } from "./store/trace-store.ts"
 
 export const tableTables = [
@@ -132,21 +133,11 @@ export async function* rowPieces(
   projectId: string,
   digests: readonly string[],
 ): AsyncGenerator<RowPiece> {
-  for (const some of namedAtOnce(digests)) yield* namedPieces(traces, projectId, some)
-}
-
-async function* namedPieces(
-  traces: TraceStore,
-  projectId: string,
-  digests: readonly string[],
-): AsyncGenerator<RowPiece> {
-  const texts = await namedTexts(traces, projectId, digests, pieceLimits).catch((error: unknown) =>
-    digests.length > 1 ? nullWhenTooLarge(error) : Promise.reject(error),
-  )
-  if (texts !== null) return yield { digests, texts }
-  const half = Math.ceil(digests.length / 2)
-  yield* namedPieces(traces, projectId, digests.slice(0, half))
-  yield* namedPieces(traces, projectId, digests.slice(half))
+  const read = async (some: readonly string[]) => ({
+    digests: some,
+    texts: await namedTexts(traces, projectId, some, pieceLimits),
+  })
+  for (const some of namedAtOnce(digests)) yield* inPieces(some, read)
 }
 
 /** The texts of at most `mostNamed` rows. @throws {HeddleError} `query_memory` beyond the limits. */
@@ -233,9 +224,4 @@ async function readTexts(
     limits,
   )
   return new Map(rows.map(({ digest, text }) => [digest, text]))
-}
-
-function nullWhenTooLarge(error: unknown): null {
-  if (needsLessMemory(error)) return null
-  throw error
 }

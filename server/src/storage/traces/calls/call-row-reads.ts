@@ -7,8 +7,9 @@ import { callsFinal, liveCall } from "./calls-tables.ts"
 import { sortTimeInId } from "./insert/sort-time.ts"
 import { nearestCandidates } from "./nearest-candidates.ts"
 import type { Page } from "./scanned-calls.ts"
+import { inPieces } from "../query/in-pieces.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import { needsLessMemory } from "../store/store-failure.ts"
+import { nullWhenTooLarge } from "../store/store-failure.ts"
 import { kindOf, type QueryLimits, type TraceStore } from "../store/trace-store.ts"
 
 /** Times are ISO 8601 in UTC, to the microsecond. The first five are always read. */
@@ -143,20 +144,14 @@ async function* readPieces(
   areThese: (ids: readonly string[], parameters: SqlParameters) => string,
 ): AsyncGenerator<CallRow[]> {
   if (ids.length === 0) return
-  const parameters = new SqlParameters()
-  const keys = `project_id = {projectId:UUID} and ${areThese(ids, parameters)}`
-  const sql = showSql(columns, `prewhere ${keys} where ${liveCall}`)
-  const limits = limitsOf(ids)
-  const rows = await traces
-    .rows<CallRow>(sql, { ...parameters.values, projectId }, limits)
-    .catch((error: unknown) => (ids.length < 2 ? Promise.reject(error) : nullWhenTooLarge(error)))
-  if (rows !== null) {
+  yield* inPieces(ids, async (some) => {
+    const parameters = new SqlParameters()
+    const keys = `project_id = {projectId:UUID} and ${areThese(some, parameters)}`
+    const sql = showSql(columns, `prewhere ${keys} where ${liveCall}`)
+    const rows = await traces.rows<CallRow>(sql, { ...parameters.values, projectId }, limitsOf(some))
     const byId = new Map(rows.map((row) => [row.id, toCallRow(row)]))
-    return yield ids.flatMap((id) => byId.get(id) ?? [])
-  }
-  const half = Math.ceil(ids.length / 2)
-  yield* readPieces(traces, projectId, ids.slice(0, half), columns, areThese)
-  yield* readPieces(traces, projectId, ids.slice(half), columns, areThese)
+    return some.flatMap((id) => byId.get(id) ?? [])
+  })
 }
 
 /** More candidates than calls are wanted, as some may be deleted. */
@@ -223,11 +218,6 @@ async function nearestRows(
   const last = candidates.at(-1)?.started_at ?? ""
   const sure = rows.filter((row) => (byTime === "asc" ? row.started_at < last : row.started_at > last))
   return candidates.length === count && sure.length < wanted ? null : rows
-}
-
-function nullWhenTooLarge(error: unknown): null {
-  if (needsLessMemory(error)) return null
-  throw error
 }
 
 /** All calls of a selection at once, in order; null: they are more than `most`, or large. Without payloads this is the quickest. */

@@ -1,11 +1,12 @@
 /** The scores of trials, a batch at a time, for statistics over them. */
 import { hasId } from "../calls/insert/call-keys.ts"
+import { inPieces } from "../query/in-pieces.ts"
 import { namedAtOnce } from "../query/named-at-once.ts"
 import { callsFinal, hasOddJson, liveCall } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import { needsLessMemory } from "../store/store-failure.ts"
-import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
+import { nullWhenTooLarge } from "../store/store-failure.ts"
+import type { QueryLimits, TraceStore } from "../store/trace-store.ts"
 import { isTrial, type TrialScope } from "./trials.ts"
 
 export interface TrialScores {
@@ -30,7 +31,8 @@ export async function* readTrialScores(traces: TraceStore, scope: TrialScope): A
   let count = trialsAtOnce
   for (let after = ""; ;) {
     const values = { ...parameters.values, after }
-    const rows = await readPiece(traces, `${sql} limit ${count}`, values, count)
+    const some = traces.rows<TrialScores>(`${sql} limit ${count}`, values, pieceLimits)
+    const rows = await (count > 1 ? some.catch(nullWhenTooLarge) : some)
     if (rows === null) {
       count = Math.ceil(count / division)
       continue
@@ -47,37 +49,14 @@ export async function* readScoresOf(
   projectId: string,
   trialIds: readonly string[],
 ): AsyncGenerator<TrialScores[]> {
-  for (const some of namedAtOnce(trialIds)) yield* namedScores(traces, projectId, some)
-}
-
-async function* namedScores(
-  traces: TraceStore,
-  projectId: string,
-  trialIds: readonly string[],
-): AsyncGenerator<TrialScores[]> {
-  const parameters = new SqlParameters()
-  const named = hasId(parameters, projectId, trialIds)
-  const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
-    and ${liveCall}`
-  const rows = await readPiece(traces, sql, { ...parameters.values, projectId }, trialIds.length)
-  if (rows !== null) return yield rows
-  const part = Math.ceil(trialIds.length / division)
-  for (let from = 0; from < trialIds.length; from += part) {
-    yield* namedScores(traces, projectId, trialIds.slice(from, from + part))
+  const read = (some: readonly string[]) => {
+    const parameters = new SqlParameters()
+    const named = hasId(parameters, projectId, some)
+    const sql = `${scoresSql(parameters)} where project_id = {projectId:UUID} and ${named}
+      and ${liveCall}`
+    return traces.rows<TrialScores>(sql, { ...parameters.values, projectId }, pieceLimits)
   }
-}
-
-/** `most`: of its trials. null: their scores are too large to be read at once. */
-function readPiece(
-  traces: TraceStore,
-  sql: string,
-  parameters: TraceParameters,
-  most: number,
-): Promise<TrialScores[] | null> {
-  return traces.rows<TrialScores>(sql, parameters, pieceLimits).catch((error: unknown) => {
-    if (most > 1 && needsLessMemory(error)) return null
-    throw error
-  })
+  for (const some of namedAtOnce(trialIds)) yield* inPieces(some, read, division)
 }
 
 function scoresSql(parameters: SqlParameters): string {

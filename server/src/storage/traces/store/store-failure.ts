@@ -49,3 +49,9 @@ export function storeFailure(message: string, number: number | null, cause: unkn
 export function needsLessMemory(error: unknown): boolean {
   return error instanceof HeddleError && error.code === "query_memory"
 }
+
+/** For `catch`. */
+export function nullWhenTooLarge(error: unknown): null {
+  if (needsLessMemory(error)) return null
+  throw error
+}
