@@ -18,13 +18,7 @@ import { type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribu
 const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
   input_tokens: [...usageNames.input_tokens, ...usageNames.prompt_tokens],
   output_tokens: [...usageNames.output_tokens, ...usageNames.completion_tokens],
-  reasoning_tokens: [
-    "llm.token_count.completion_details.reasoning",
-    "ai.usage.reasoningTokens",
-    "langfuse.observation.usage_details.output_reasoning",
-    "langfuse.observation.usage_details.completion_tokens_details.reasoning_tokens",
-    "langfuse.observation.usage_details.output_tokens_details.reasoning_tokens",
-  ],
+  reasoning_tokens: ["llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"],
   cache_creation_input_tokens: usageNames.cache_creation_input_tokens,
   cache_read_input_tokens: usageNames.cache_read_input_tokens,
   provider_name: [...callAttributeNames.provider, "llm.system"],

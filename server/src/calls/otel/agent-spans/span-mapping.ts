@@ -17,8 +17,8 @@ import { operationOf } from "./span-operation.ts"
 /** Operations whose input and output are messages, whatever their attributes are called. */
 const speaking = new Set(["chat", "generate_content", "text_completion", "invoke_agent"])
 
-/** Attributes of who calls a span as what it observes: Langfuse. */
-const ownNamePaths = pathsOf(["langfuse.observation.type"])
+/** A span of Langfuse, which has this one, is named as its agent or tool is. */
+const bareNamePaths = pathsOf(["langfuse.observation.type"])
 
 const exceptionPaths = { type: pathsOf(["exception.type"]), message: pathsOf(["exception.message"]) }
 
@@ -122,16 +122,15 @@ function names(
   operation: string,
   { agent_name, tool_name }: Partial<Record<SpanColumnName, unknown>>,
 ) {
-  const named = nameAfter(operation, span.name) ?? (firstFound(trees, ownNamePaths) === null ? "" : span.name)
-  return {
-    agent_name: agent_name ?? (operation === "invoke_agent" ? named : ""),
-    tool_name: tool_name ?? (operation === "execute_tool" ? named : ""),
-  }
+  const nameOf = (wanted: string) => (operation === wanted ? ownName(span, trees, operation) : "")
+  return { agent_name: agent_name ?? nameOf("invoke_agent"), tool_name: tool_name ?? nameOf("execute_tool") }
 }
 
-/** `name` without the operation that it begins with, as OpenTelemetry's conventions have it; null: it is another name. */
-function nameAfter(operation: string, name: string): string | null {
-  return (name.startsWith(`${operation} `) && name.slice(operation.length).trim()) || null
+/** What stands behind the operation, as OpenTelemetry's conventions have it; "" for any other name, but Langfuse's. */
+function ownName({ name }: Span, trees: readonly AttributeTree[], operation: string): string {
+  const behind = name.startsWith(`${operation} `) ? name.slice(operation.length).trim() : ""
+  if (behind !== "") return behind
+  return firstFound(trees, bareNamePaths) === null ? "" : name
 }
 
 /** A failure without a message is explained by its exception. */

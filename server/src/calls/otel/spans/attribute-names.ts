@@ -66,62 +66,55 @@ export const outputNames = [
   "response_data",
 ] as const
 
-/** Attributes that hold all counts of a span as JSON: each counts as an attribute below it. */
-export const heldCountNames = ["langfuse.observation.usage_details"] as const
-
-/** Names of the counts in `summary.usage`; each is an integer. Langfuse's are its own, and those of the model's API. */
+/** Names of the counts in `summary.usage`; each is an integer. */
 export const usageNames = {
-  input_tokens: [
-    "gen_ai.usage.input_tokens",
-    "ai.usage.inputTokens",
-    "langfuse.observation.usage_details.input",
-    "langfuse.observation.usage_details.input_tokens",
-  ],
-  prompt_tokens: [
-    "gen_ai.usage.prompt_tokens",
-    "llm.token_count.prompt",
-    "ai.usage.promptTokens",
-    "langfuse.observation.usage_details.prompt_tokens",
-  ],
-  completion_tokens: [
-    "gen_ai.usage.completion_tokens",
-    "llm.token_count.completion",
-    "ai.usage.completionTokens",
-    "langfuse.observation.usage_details.completion_tokens",
-  ],
-  output_tokens: [
-    "gen_ai.usage.output_tokens",
-    "ai.usage.outputTokens",
-    "langfuse.observation.usage_details.output",
-    "langfuse.observation.usage_details.output_tokens",
-  ],
+  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens"],
+  prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
+  completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
+  output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens"],
   total_tokens: [
     "llm.usage.total_tokens",
     "llm.token_count.total",
     "gen_ai.usage.total_tokens",
     "ai.usage.totalTokens",
-    "langfuse.observation.usage_details.total",
-    "langfuse.observation.usage_details.total_tokens",
   ],
   cache_creation_input_tokens: [
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write",
-    "langfuse.observation.usage_details.cache_creation_input_tokens",
-    "langfuse.observation.usage_details.input_cache_creation",
   ],
   cache_read_input_tokens: [
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
     "llm.token_count.prompt_details.cache_read",
     "ai.usage.cachedInputTokens",
-    "langfuse.observation.usage_details.cache_read_input_tokens",
-    "langfuse.observation.usage_details.input_cache_read",
-    "langfuse.observation.usage_details.input_cached_tokens",
-    "langfuse.observation.usage_details.prompt_tokens_details.cached_tokens",
-    "langfuse.observation.usage_details.input_tokens_details.cached_tokens",
   ],
 } as const
+
+/** Langfuse's attribute with all counts of a span, as JSON. */
+export const heldCountsName = "langfuse.observation.usage_details"
+
+/** Names of counts in it, Langfuse's own and those of the APIs of models, and under which names others send the same. */
+export const heldCountNames: Readonly<Record<string, string>> = {
+  input: "gen_ai.usage.input_tokens",
+  input_tokens: "gen_ai.usage.input_tokens",
+  prompt_tokens: "gen_ai.usage.prompt_tokens",
+  completion_tokens: "gen_ai.usage.completion_tokens",
+  output: "gen_ai.usage.output_tokens",
+  output_tokens: "gen_ai.usage.output_tokens",
+  total: "gen_ai.usage.total_tokens",
+  total_tokens: "gen_ai.usage.total_tokens",
+  cache_creation_input_tokens: "gen_ai.usage.cache_creation.input_tokens",
+  input_cache_creation: "gen_ai.usage.cache_creation.input_tokens",
+  cache_read_input_tokens: "gen_ai.usage.cache_read.input_tokens",
+  input_cache_read: "gen_ai.usage.cache_read.input_tokens",
+  input_cached_tokens: "gen_ai.usage.cache_read.input_tokens",
+  "prompt_tokens_details.cached_tokens": "gen_ai.usage.cache_read.input_tokens",
+  "input_tokens_details.cached_tokens": "gen_ai.usage.cache_read.input_tokens",
+  output_reasoning: "gen_ai.usage.reasoning.output_tokens",
+  "completion_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
+  "output_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
+}
 
 export const callAttributeNames = {
   system: ["gen_ai.system", "llm.system", "gen_ai.system_instructions", "system_prompt"],

@@ -2,21 +2,22 @@
 import { membersOf } from "../../../json/json-members.ts"
 import type { KeyValue } from "../otlp/any-value.ts"
 import { firstFound, pathsOf } from "./attribute-lookup.ts"
-import { heldCountNames } from "./attribute-names.ts"
+import { heldCountNames, heldCountsName } from "./attribute-names.ts"
 import { type AttributeTree, attributeTree, jsonOfNode, readForm } from "./attribute-tree.ts"
 
-const paths = pathsOf(heldCountNames)
+const paths = pathsOf([heldCountsName])
 
-/** The first such attribute of the trees as one more tree, in which its counts have names of their own. */
+/** The counts of such an attribute as one more tree, under the names by which others send them. */
 export function heldCounts(trees: readonly AttributeTree[]): AttributeTree[] {
   const found = firstFound(trees, paths)
-  return found === null ? [] : [attributeTree(namesWithin(found.name, jsonOfNode(found.node, readForm)))]
+  return found === null ? [] : [attributeTree(countsIn(jsonOfNode(found.node, readForm), ""))]
 }
 
-/** `text`: JSON. A number's digits are as good as the number to who reads a count. */
-function namesWithin(name: string, text: string): KeyValue[] {
+/** `text`: JSON. A number's digits are as good as the number to readers of counts. */
+function countsIn(text: string, around: string): KeyValue[] {
   return membersOf(text).flatMap(([member, value]) => {
-    const key = `${name}.${member}`
-    return value.startsWith("{") ? namesWithin(key, value) : [{ key, value }]
+    const name = `${around}${member}`
+    if (value.startsWith("{")) return countsIn(value, `${name}.`)
+    return Object.hasOwn(heldCountNames, name) ? [{ key: heldCountNames[name] as string, value }] : []
   })
 }
