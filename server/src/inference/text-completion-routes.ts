@@ -250,13 +250,14 @@ class TextChunks {
     const { index, content, tokens } = each.data
     const before = this.#offsets.get(index)
     const offset = before ?? 0
-    // Text may be withheld that its tokens are told of already.
-    this.#offsets.set(index, offset + textLength(tokens))
+    const { details } = this.#frame
+    // Text may be withheld that its tokens are told of already. Logprobs alone tell offsets.
+    this.#offsets.set(index, details.logprobs ? offset + textLength(tokens) : 0)
     return this.#chunk(index, {
       text: content,
-      logprobs: textLogprobs(tokens, this.#frame.details, offset),
+      logprobs: textLogprobs(tokens, details, offset),
       finish_reason: null,
-      ...(this.#frame.details.ids ? this.#ids(tokens, before === undefined) : {}),
+      ...(details.ids ? this.#ids(tokens, before === undefined) : {}),
     })
   }
 
