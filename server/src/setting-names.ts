@@ -1,4 +1,6 @@
 /** Names of settings, and those that were meant as one of them: a misspelled one would be as if nothing had been set. */
+import leven from "leven"
+
 const prefix = "HEDDLE_"
 
 /** Without their prefix. Limits, which are a list of their own, are not here. */
@@ -22,19 +24,5 @@ export function refuseMisspelled(env: NodeJS.ProcessEnv): void {
 
 function settingMeantBy(name: string): string | null {
   if (settingNames.includes(name)) return null
-  return settingNames.find((setting) => distance(name, setting) <= (setting.length < 6 ? 1 : 2)) ?? null
-}
-
-/** How many letters must be changed, added or left out at least to make one name of the other (Levenshtein). */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, place) => place)
-  for (const letter of one) {
-    const next = [row[0]! + 1]
-    for (let place = 0; place < other.length; place++) {
-      const changed = row[place]! + (letter === other[place] ? 0 : 1)
-      next.push(Math.min(changed, row[place + 1]! + 1, next[place]! + 1))
-    }
-    row = next
-  }
-  return row.at(-1)!
+  return settingNames.find((setting) => leven(name, setting) <= (setting.length < 6 ? 1 : 2)) ?? null
 }
