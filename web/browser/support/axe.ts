@@ -1,4 +1,4 @@
-/** Checks a page with axe, in both themes and at two widths. */
+/** Checks a page in both themes and at two widths: with axe, and for what does not fit its place. */
 import axe from "axe-core"
 import type { Locator, Page } from "playwright-core"
 import { phone, wide } from "./browser.ts"

@@ -1,5 +1,5 @@
-import { isJsonObject } from "../../json/parsed-json.ts"
 /** The answer that the chunks of a stream add up to, for the recorded call. */
+import { isJsonObject } from "../../json/parsed-json.ts"
 
 interface ToolCall {
   id: string
