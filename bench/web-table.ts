@@ -5,7 +5,7 @@ import { count, type Options } from "./harness/options.ts"
 import { type BenchPage, go, openBenchPage } from "./harness/page.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { needleOf, PROJECT_ID } from "./harness/read-cases.ts"
-import { fillCalls } from "./harness/read-heddle.ts"
+import { fillCalls, untilAtRest } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
@@ -61,6 +61,7 @@ export async function run(given: Options): Promise<Findings> {
   const [calls, rounds, rows] = [count(given, "calls"), count(given, "rounds"), count(given, "rows")]
   await using server = await startHeddle(temporaryFolder(), { engine: "none" })
   await fillCalls(server, 0, calls)
+  await untilAtRest(server)
   await using opened = await openBenchPage(server)
   await opened.page.goto(`${server.url}/${PROJECT_ID}/traces?scope=all`)
   await opened.page.locator("[role=gridcell] a").first().waitFor()
@@ -76,7 +77,7 @@ export async function run(given: Options): Promise<Findings> {
   progress(`scrolling: longest frame ${scrolled.longestFrameMs.toFixed(0)} ms`)
   return {
     method: [
-      `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, stored through the public API.`,
+      `${calls} calls of about 2 KB, ten to a trace but for one trace of 50,000, stored through the public API; the store has merged them.`,
       "First rows, filter: the page is loaded already; from the new address to the first row that is drawn of the new list, which must not be one of the old. The page is loaded anew before each, so that nothing of it has been read; its code is in the browser. One round before is not counted. Each round searches for another part of the word, since the store remembers where it found nothing.",
       `Scrolling: ${rows} rows down at 200 rows a second, a step in each frame; the longest time between two frames.`,
     ],

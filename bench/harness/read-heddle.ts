@@ -62,12 +62,25 @@ export async function measureReads(
   request: ReadCase["request"],
   rounds: number,
 ): Promise<number[]> {
-  const milliseconds: number[] = []
+  const [milliseconds = []] = await measureInTurn(server, [{ what, request }], rounds)
+  return milliseconds
+}
+
+/** {@link measureReads} of several cases, which take turns: a slow moment of the machine falls on all of them. */
+export async function measureInTurn(
+  server: HeddleServer,
+  cases: readonly Pick<ReadCase, "what" | "request">[],
+  rounds: number,
+): Promise<number[][]> {
+  const milliseconds: number[][] = cases.map(() => [])
   for (let round = 0; round <= rounds; round++) {
-    const took = await measureRead(server, request(round))
-    if (round > 0) milliseconds.push(took)
+    for (const [index, { request }] of cases.entries()) {
+      const took = await measureRead(server, request(round))
+      if (round > 0) milliseconds[index]?.push(took)
+    }
   }
-  progress(`${what}: ${median(milliseconds).toFixed(1)} ms`)
+  for (const [index, { what }] of cases.entries())
+    progress(`${what}: ${median(milliseconds[index] ?? []).toFixed(1)} ms`)
   return milliseconds
 }
 
