@@ -68,6 +68,18 @@ test("vLLM samples with the Python that is named, and a missing one is an error 
   expect(() => readConfig([], { ...env, ...elsewhere })).toThrow("HEDDLE_SAMPLER is for the engine of this machine")
 })
 
+test.each([
+  ["HEDDLE_VLLM_PYTHON", "/venv/bin/python", "HEDDLE_SAMPLER=vllm"],
+  ["HEDDLE_VLLM_LORA_RANK", "32", "HEDDLE_SAMPLER=vllm"],
+  ["HEDDLE_ENGINE_TOKEN_FILE", "token", "HEDDLE_ENGINE_URLS"],
+  ["HEDDLE_ENGINE_CA_FILE", "engine.crt", "HEDDLE_ENGINE_URLS"],
+  ["HEDDLE_ENGINE_FAILOVER_S", "60", "HEDDLE_ENGINE_URLS"],
+])("%s is refused where nothing reads it, with the setting that it needs", (name, value, needed) => {
+  const message = `${name} does nothing without ${needed}: set both, or leave ${name} out`
+  expect(() => readConfig([], { [name]: value })).toThrow(new Error(message))
+  expect(readConfig([], { [name]: "" }).engine).toBe("process")
+})
+
 test("the engine's number format is its own choice unless it is set", () => {
   expect(readConfig([], {}).engineDtype).toBe("auto")
   expect(readConfig([], { HEDDLE_ENGINE_DTYPE: "bf16" }).engineDtype).toBe("bf16")

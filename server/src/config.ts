@@ -99,6 +99,10 @@ const ownEngineOptions = [
   ["HEDDLE_LIMIT_GRAMMAR_MS", "--grammar-ms"],
 ] as const
 
+/** Settings that change nothing where another one is not set. */
+const ofVllm = ["HEDDLE_VLLM_PYTHON", "HEDDLE_VLLM_LORA_RANK"]
+const ofRemoteEngines = ["HEDDLE_ENGINE_TOKEN_FILE", "HEDDLE_ENGINE_CA_FILE", "HEDDLE_ENGINE_FAILOVER_S"]
+
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 
 /** How long an engine on another machine may be away before its jobs begin again on another. */
@@ -248,10 +252,19 @@ function parseEngine(text: string | undefined): Config["engine"] {
   throw new Error(`HEDDLE_ENGINE must be "process" or "none", not "${text}"`)
 }
 
+/** @throws {Error} for a setting that is only read beside `needed`, which is not set. */
+function refuseWithout(env: NodeJS.ProcessEnv, needed: string, names: readonly string[]): void {
+  const name = names.find((one) => env[one])
+  if (name !== undefined) throw new Error(`${name} does nothing without ${needed}: set both, or leave ${name} out`)
+}
+
 /** @throws {Error} where vLLM is to sample and is not there; the engine looks whether that Python has it. */
 function parseSampler(env: NodeJS.ProcessEnv): Sampler {
   const name = env["HEDDLE_SAMPLER"] || "heddle"
-  if (name === "heddle") return { sampler: name, vllm_python: null, vllm_lora_rank: null }
+  if (name === "heddle") {
+    refuseWithout(env, "HEDDLE_SAMPLER=vllm", ofVllm)
+    return { sampler: name, vllm_python: null, vllm_lora_rank: null }
+  }
   if (name !== "vllm") throw new Error(`HEDDLE_SAMPLER must be "heddle" or "vllm", not "${name}"`)
   if (env["HEDDLE_ENGINE_URLS"]) {
     throw new Error("HEDDLE_SAMPLER is for the engine of this machine; one elsewhere is started with --sampler vllm")
@@ -288,7 +301,10 @@ function parseDtype(text: string | undefined): EngineDtype {
 /** null: none is named. */
 function parseRemoteEngines(env: NodeJS.ProcessEnv): RemoteEngineSettings | null {
   const urls = entriesOf(env["HEDDLE_ENGINE_URLS"], /[,\s]/)
-  if (urls.length === 0) return null
+  if (urls.length === 0) {
+    refuseWithout(env, "HEDDLE_ENGINE_URLS", ofRemoteEngines)
+    return null
+  }
   const addresses = parseEngineAddresses(urls)
   const engine = env["HEDDLE_ENGINE"]
   if (engine) throw new Error(`HEDDLE_ENGINE_URLS names an engine, and HEDDLE_ENGINE says "${engine}": set one of them`)
