@@ -31,6 +31,7 @@ const onEmbeddedBy = {
   "the wire of chats, which other tests store": [
     "server/test/inference/broken-answers.test.ts",
     "server/test/inference/chat.test.ts",
+    "server/test/inference/choice-shares.test.ts",
     "server/test/inference/disconnects.test.ts",
     "server/test/inference/limits.test.ts",
     "server/test/inference/messages.test.ts",

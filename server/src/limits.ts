@@ -330,7 +330,9 @@ export const limitList = {
   chat_choices_total: {
     default: 20_000,
     unit: "count",
-    meaning: "Choices that all users together may have in progress.",
+    meaning:
+      "Choices that all users together may have in progress. A team has at most four fifths of what other teams leave of them, " +
+      "and a user at most four fifths of what others leave of that, so that some are left to who has none.",
     answer: "503 `engine_overloaded`",
   },
   stored_responses_per_project: {

@@ -24,6 +24,13 @@ export interface RequestSize {
 type Counted = "prompts" | "choices" | "tokens"
 type Counts = Record<Counted, number>
 
+/** Whose work it is. */
+export interface RequestOwner {
+  userId: string
+  teamId: string
+  projectId: string
+}
+
 /** Tokens assumed for a choice whose request sets no limit. */
 const assumedTokens = 4_096
 
@@ -31,6 +38,9 @@ const retryAfterMs = 1_000
 
 export class Admission {
   readonly #limits: AdmissionLimits
+  readonly #teams = new Map<string, Counts>()
+  /** Of a user in one team. */
+  readonly #members = new Map<string, Counts>()
   readonly #users = new Map<string, Counts>()
   readonly #projects = new Map<string, Counts>()
   readonly #total: Counts = { prompts: 0, choices: 0, tokens: 0 }
@@ -48,32 +58,56 @@ export class Admission {
    * Call the returned function once, when the request is over. A request that is larger than a limit by itself enters
    * when it is the only one. @throws {HeddleError} 429 or 503.
    */
-  enter(userId: string, projectId: string, { prompts, choices, maxTokens }: RequestSize): () => void {
+  enter(owner: RequestOwner, { prompts, choices, maxTokens }: RequestSize): () => void {
     const size: Counts = { prompts, choices, tokens: choices * (maxTokens ?? assumedTokens) }
-    const total = this.#limits.chat_choices_total
-    if (isBeyond(this.#total.choices, choices, total)) {
-      const message = `this server already has ${this.#total.choices} of ${total} choices in progress${requestedNote(choices, "choices")}`
-      throw new HeddleError("engine_overloaded", message, { retryAfterMs })
-    }
+    this.#refuseBeyondShare(owner, choices)
+    const { userId, projectId } = owner
     const user = this.#users.get(userId)
     refuseAt(user, size, "prompts", this.#limits.chat_prompts_per_user, "user")
     refuseAt(user, size, "choices", this.#limits.chat_choices_per_user, "user")
     refuseAt(user, size, "tokens", this.#limits.chat_tokens_per_user, "user")
     refuseAt(this.#projects.get(projectId), size, "prompts", this.#limits.chat_prompts_per_project, "project")
-    this.#count(userId, projectId, size, 1)
+    this.#count(owner, size, 1)
     let left = false
     return () => {
       if (left) return
       left = true
-      this.#count(userId, projectId, size, -1)
+      this.#count(owner, size, -1)
     }
   }
 
-  #count(userId: string, projectId: string, size: Counts, by: 1 | -1): void {
-    add(this.#total, size, by)
-    addTo(this.#users, userId, size, by)
-    addTo(this.#projects, projectId, size, by)
+  /** So much is always left that a team, and a user of a full team, who has nothing in progress finds some. */
+  #refuseBeyondShare(owner: RequestOwner, choices: number): void {
+    const total = this.#limits.chat_choices_total
+    const all = this.#total.choices
+    const team = this.#teams.get(owner.teamId)?.choices ?? 0
+    const member = this.#members.get(memberKey(owner))?.choices ?? 0
+    const ofTeam = shareOf(total - (all - team))
+    const ofMember = shareOf(ofTeam - (team - member))
+    if (all === 0 || member + choices <= ofMember) return
+    const left = Math.max(0, ofMember - member)
+    const message =
+      `this server has ${all} of ${total} choices in progress, and leaves ${left} more to you` +
+      requestedNote(choices, "choices")
+    throw new HeddleError("engine_overloaded", message, { retryAfterMs })
   }
+
+  #count(owner: RequestOwner, size: Counts, by: 1 | -1): void {
+    add(this.#total, size, by)
+    addTo(this.#teams, owner.teamId, size, by)
+    addTo(this.#members, memberKey(owner), size, by)
+    addTo(this.#users, owner.userId, size, by)
+    addTo(this.#projects, owner.projectId, size, by)
+  }
+}
+
+/** The most that one may have of what others leave: four fifths. */
+function shareOf(count: number): number {
+  return Math.ceil((count * 4) / 5)
+}
+
+function memberKey({ teamId, userId }: RequestOwner): string {
+  return `${teamId} ${userId}`
 }
 
 function isBeyond(inProgress: number, more: number, limit: number): boolean {

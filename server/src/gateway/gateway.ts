@@ -146,7 +146,7 @@ export class Gateway {
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const team = ownTeam(caller, header?.entity ?? served.trained?.entity ?? "") ?? caller.defaultEntity
     const turn = await this.#beginTurn(request, served, team, projectId)
-    const leave = this.#admission.enter(caller.userId, projectId, request.size)
+    const leave = this.#admission.enter({ userId: caller.userId, teamId: team.id, projectId }, request.size)
     const give =
       served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
     const cacheSalt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)

@@ -286,7 +286,7 @@ describe("several prompts and choices in one request (training-api 1.6, inferenc
     expect([refused.status, refused.json.error.code, refused.json.error.message]).toEqual([
       503,
       "engine_overloaded",
-      "this server already has 100 of 100 choices in progress, " +
+      "this server has 100 of 100 choices in progress, and leaves 0 more to you, " +
         "and this one counts for its 2 choices: try again later, or with fewer",
     ])
     gate.resolve()

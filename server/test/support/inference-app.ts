@@ -14,14 +14,14 @@ import { createHttpServer } from "../../src/http/server.ts"
 import { defaultLimits, type Limits } from "../../src/limits.ts"
 import { openInference } from "../../src/inference/inference-area.ts"
 import { openTraces } from "../../src/storage/traces/open-traces.ts"
-import { addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
+import { addTenant, addUser, openTestCatalog, type TestCatalog, type TestTenant } from "./test-catalog.ts"
 
 export interface InferenceApp {
   catalog: TestCatalog
   gateway: Gateway
   ledger: TokenLedger
   server: FastifyInstance
-  /** Two tenants that share nothing; their names are their keys. */
+  /** Two tenants that share nothing; their names are their keys. Another user of acme's has the key `colleague`. */
   acme: TestTenant
   rival: TestTenant
   close(): Promise<void>
@@ -59,7 +59,9 @@ export async function openInferenceApp(
     ...options,
   })
   const server = await createHttpServer({ logLevel: "silent", prefix: null })
-  const principals = new Map([acme, rival].map((tenant) => [tenant.entity, principalOf(tenant)]))
+  const colleague = { ...acme, ...(await addUser(database, acme.entityId, "colleague")) }
+  const users = { acme, rival, colleague }
+  const principals = new Map(Object.entries(users).map(([key, user]) => [key, principalOf(user, key)]))
   const { routes } = openInference({
     database,
     gateway,
@@ -78,9 +80,9 @@ export async function openInferenceApp(
   return { catalog, gateway, ledger, server, acme, rival, close }
 }
 
-function principalOf(tenant: TestTenant): Principal {
+function principalOf(tenant: TestTenant, username: string): Principal {
   const entity = { id: tenant.entityId, name: tenant.entity, role: "member" } as const
-  const { userId, apiKeyId, entity: username } = tenant
+  const { userId, apiKeyId } = tenant
   return {
     userId,
     username,

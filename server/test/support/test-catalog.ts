@@ -44,9 +44,20 @@ export interface TestTenant {
 /** Adds an entity with a user, a key and a project, all named after `name`. */
 export async function addTenant(database: CatalogDatabase, name: string): Promise<TestTenant> {
   const entity = await database.insertInto("entities").values({ name }).returning("id").executeTakeFirstOrThrow()
+  const user = await addUser(database, entity.id, name)
+  const projectId = await addProject(database, entity.id, "demo")
+  return { entityId: entity.id, entity: name, ...user, projectId, project: "demo" }
+}
+
+/** Adds a user of this entity with a key, both named after `name`. */
+export async function addUser(
+  database: CatalogDatabase,
+  entityId: string,
+  name: string,
+): Promise<{ userId: string; apiKeyId: string }> {
   const user = await database
     .insertInto("users")
-    .values({ username: name, default_entity_id: entity.id, is_admin: false })
+    .values({ username: name, default_entity_id: entityId, is_admin: false })
     .returning("id")
     .executeTakeFirstOrThrow()
   const key = await database
@@ -54,15 +65,7 @@ export async function addTenant(database: CatalogDatabase, name: string): Promis
     .values({ user_id: user.id, name: "test", sha256: name.padEnd(64, "-"), hint: "0000" })
     .returning("id")
     .executeTakeFirstOrThrow()
-  const projectId = await addProject(database, entity.id, "demo")
-  return {
-    entityId: entity.id,
-    entity: name,
-    userId: user.id,
-    apiKeyId: key.id,
-    projectId,
-    project: "demo",
-  }
+  return { userId: user.id, apiKeyId: key.id }
 }
 
 export async function addProject(database: CatalogDatabase, entityId: string, name: string): Promise<string> {
