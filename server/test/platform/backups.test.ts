@@ -1,5 +1,5 @@
 /** Who makes, sees and removes backups, and what is refused. What is in them: server/test/storage/backups.test.ts. */
-import { mkdir, readdir } from "node:fs/promises"
+import { mkdir, readdir, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { auditLogPage } from "../../src/wire/platform/audit-log.ts"
@@ -84,6 +84,33 @@ describe("platform-wandb 15: backups", () => {
       },
     })
     expect(await listed()).toEqual([])
+  })
+
+  test.each([
+    ["half of it", '{"bytes":12'],
+    ["nothing", ""],
+    ["somebody else's", '{"backup":"full","tables":[]}'],
+    ["no object", "null"],
+    ["bytes that are no number", '{"bytes":"12","seconds":1}'],
+  ])("rule 8: a backup.json with %s is named, with the way out", async (_what, text) => {
+    const folder = path.join(opened.config.backupDir, someName)
+    await mkdir(folder, { recursive: true })
+    await writeFile(path.join(folder, "backup.json"), text)
+    const answer = await opened.admin.get(backups)
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: "conflict" } } })
+    const { message } = (answer.body as { error: { message: string } }).error
+    expect(message).toContain(path.join(folder, "backup.json"))
+    expect(message).toContain(`DELETE /v1/organization/backups/${someName}`)
+    expect((await opened.admin.delete(`${backups}/${someName}`)).status).toBe(200)
+    expect(await listed()).toEqual([])
+  })
+
+  test("a folder whose name is no time is somebody else's", async () => {
+    const folder = path.join(opened.config.backupDir, "20269931T235959123Z")
+    await mkdir(folder, { recursive: true })
+    await writeFile(path.join(folder, "backup.json"), '{"bytes":1,"seconds":1}')
+    expect(await listed()).toEqual([])
+    expect((await opened.admin.delete(`${backups}/20269931T235959123Z`)).status).toBe(404)
   })
 
   test("two requests that remove one backup at the same time: one removes it, the other is told that there is none", async () => {

@@ -6,6 +6,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../../errors.ts"
 import type { Log } from "../../log.ts"
+import { backup } from "../../wire/platform/backup.ts"
 import { namesIn } from "../names-in.ts"
 import { syncFolder } from "../sync-folder.ts"
 import { type EmbeddedStores, requireBytes, snapshotData } from "./data-snapshot.ts"
@@ -36,6 +37,7 @@ export interface BackupsOptions {
 const inProgress = "backup-in-progress"
 /** What a backup says of itself. */
 const recordFile = "backup.json"
+const recordSchema = backup.pick({ bytes: true, seconds: true })
 const partial = ".partial"
 const nameFormat = /^\d{8}T\d{9}Z$/
 
@@ -83,14 +85,14 @@ export class Backups {
     }
   }
 
-  /** The oldest first. */
+  /** The oldest first. @throws {HeddleError} `conflict`: what one says of itself cannot be read. */
   async list(): Promise<BackupRecord[]> {
-    const names = (await namesIn(this.#options.folder)).filter((name) => nameFormat.test(name)).toSorted()
+    const names = (await namesIn(this.#options.folder)).filter(isBackupName).toSorted()
     return (await Promise.all(names.map((name) => this.#read(name)))).filter((record) => record !== null)
   }
 
   async has(name: string): Promise<boolean> {
-    return nameFormat.test(name) && (await namesIn(this.#options.folder)).includes(name)
+    return isBackupName(name) && (await namesIn(this.#options.folder)).includes(name)
   }
 
   /** Call it for a name that {@link has} knows. @throws {HeddleError} `not_found`: another request has removed it since. */
@@ -146,13 +148,24 @@ export class Backups {
     await settle(target, this.#closing.signal)
   }
 
-  /** null: it is none of ours. */
+  /** null: it is none of ours. @throws {HeddleError} `conflict`. */
   async #read(name: string): Promise<BackupRecord | null> {
-    const text = await readFile(path.join(this.#options.folder, name, recordFile), "utf8").catch(() => null)
-    if (text === null) return null
-    const { bytes, seconds } = JSON.parse(text) as Pick<BackupRecord, "bytes" | "seconds">
-    return { name, createdAt: timeOf(name), bytes, seconds }
+    const file = path.join(this.#options.folder, name, recordFile)
+    try {
+      const { bytes, seconds } = recordSchema.parse(JSON.parse(await readFile(file, "utf8")))
+      return { name, createdAt: timeOf(name), bytes, seconds }
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null
+      throw damaged(file, name, error)
+    }
   }
+}
+
+function damaged(file: string, name: string, cause: unknown): HeddleError {
+  const message =
+    `${file} cannot be read as what a backup says of itself, so backups are not listed. Move the folder "${name}" elsewhere: ` +
+    `a server may start on a copy of it all the same. Or remove it with DELETE /v1/organization/backups/${name}`
+  return new HeddleError("conflict", message, { cause })
 }
 
 export function noBackup(name: string): HeddleError {
@@ -162,6 +175,11 @@ export function noBackup(name: string): HeddleError {
 const ofServers =
   "the catalog or the traces of this server are in a server of their own (HEDDLE_POSTGRES_URL, HEDDLE_CLICKHOUSE_URL), " +
   "which is backed up by its own tools, such as pg_dump and clickhouse-backup; docs/guide/operating.md says in which order"
+
+/** Whether it is a name that {@link nameOf} makes. */
+function isBackupName(name: string): boolean {
+  return nameFormat.test(name) && !Number.isNaN(timeOf(name).getTime())
+}
 
 /** A time to the millisecond, without signs that a file system may refuse: `20260131T235959123Z`. */
 function nameOf(time: Date): string {
