@@ -164,15 +164,15 @@ describe("names of entities", () => {
     for (const name of ["docs", "openapi.json", "assets", "login", "settings"]) expect(reservedNames).toContain(name)
   })
 
-  test("a user or team of a reserved name is refused", async () => {
-    const message = '"traces" is the address of a part of the server; choose another name'
+  test.each(["traces", "admin"])("a user or team of a reserved name is refused: %s", async (name) => {
+    const message = `"${name}" is the address of a part of the server; choose another name`
     for (const [url, field] of [
       ["/v1/organization/users", "username"],
       ["/v1/organization/teams", "name"],
     ] as const) {
-      const answer = await opened.admin.post(url, { [field]: "traces" })
+      const answer = await opened.admin.post(url, { [field]: name })
       expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", field], msg: message }] } })
     }
-    expect((await opened.admin.post("/v1/organization/teams", { name: "tracers" })).status).toBe(200)
+    expect((await opened.admin.post("/v1/organization/teams", { name: `${name}s` })).status).toBe(200)
   })
 })
