@@ -49,7 +49,11 @@ export function projectRoleRoutes({ database, invalidate }: AccountDependencies)
         const member = await memberOf(database, team, params.username)
         const { userId, username } = member
         await audited(database, principal, async (transaction, record) => {
-          await setProjectRole(transaction, { projectId, userId }, role)
+          if (!(await setProjectRole(transaction, { projectId, userId }, role))) {
+            // One of them is gone since it was looked up.
+            await projectOf(transaction, team, params.project)
+            throw noMember(team, username)
+          }
           const details = { project: params.project, username, role }
           await record({ type: "project.role_updated", team: team.name, resourceId: projectId, details })
         })
@@ -91,8 +95,12 @@ async function projectOf(database: CatalogDatabase, team: TeamRecord, name: stri
 /** @throws {HeddleError} `not_found`, the same for a user of another team and for none. */
 export async function memberOf(database: CatalogDatabase, team: TeamRecord, username: string): Promise<MemberRecord> {
   const member = (await listMembers(database, team.id)).find((one) => one.username === username)
-  if (member === undefined) throw new HeddleError("not_found", `"${team.name}" has no member "${username}"`)
+  if (member === undefined) throw noMember(team, username)
   return member
+}
+
+function noMember(team: TeamRecord, username: string): HeddleError {
+  return new HeddleError("not_found", `"${team.name}" has no member "${username}"`)
 }
 
 function toWireRole({ userId, username, role: teamRole }: MemberRecord, own: MemberRole | undefined): ProjectRole {

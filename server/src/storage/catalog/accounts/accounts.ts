@@ -139,6 +139,12 @@ export async function setTeamRole(
 
 /** Removes a member, with the roles that they have in projects of the team. false: the user was no member. */
 export async function removeMember(database: CatalogDatabase, userId: string, entityId: string): Promise<boolean> {
+  // The membership first: who gives the member a role meanwhile is waited for, and that role goes too.
+  const { numDeletedRows } = await database
+    .deleteFrom("memberships")
+    .where("user_id", "=", userId)
+    .where("entity_id", "=", entityId)
+    .executeTakeFirst()
   await database
     .deleteFrom("project_roles")
     .where("user_id", "=", userId)
@@ -146,11 +152,6 @@ export async function removeMember(database: CatalogDatabase, userId: string, en
       query.selectFrom("all_projects").select("id").where("entity_id", "=", entityId),
     )
     .execute()
-  const { numDeletedRows } = await database
-    .deleteFrom("memberships")
-    .where("user_id", "=", userId)
-    .where("entity_id", "=", entityId)
-    .executeTakeFirst()
   return Number(numDeletedRows) > 0
 }
 
@@ -169,12 +170,13 @@ export async function setDisabled(database: CatalogDatabase, userId: string, dis
 export async function removeUser(database: CatalogDatabase, { userId, defaultEntity }: Account): Promise<boolean> {
   return inTransaction(database, async (transaction) => {
     const isDisabled = await setDisabled(transaction, userId, true)
-    await transaction.deleteFrom("project_roles").where("user_id", "=", userId).execute()
+    // The memberships first, as in {@link removeMember}.
     const left = await transaction
       .deleteFrom("memberships")
       .where("user_id", "=", userId)
       .where("entity_id", "!=", defaultEntity.id)
       .executeTakeFirst()
+    await transaction.deleteFrom("project_roles").where("user_id", "=", userId).execute()
     const revoked = await transaction
       .updateTable("api_keys")
       .set({ revoked_at: new Date() })

@@ -1,4 +1,5 @@
 /** Roles that members of a team have in one of its projects, instead of the team's. */
+import { sql } from "kysely"
 import type { MemberRole } from "../../../wire/platform/access.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
@@ -22,16 +23,24 @@ export async function listProjectRoles(database: CatalogDatabase, projectId: str
   return new Map(rows.map(({ user_id, role }) => [user_id, role]))
 }
 
+/**
+ * Gives the user the role, who is a member of the project's team until the transaction ends. false: the user is none any more, or
+ * the project was deleted.
+ */
 export async function setProjectRole(
   database: CatalogDatabase,
   { projectId, userId }: { projectId: string; userId: string },
   role: MemberRole,
-): Promise<void> {
-  await database
-    .insertInto("project_roles")
-    .values({ project_id: projectId, user_id: userId, role })
-    .onConflict((on) => on.columns(["user_id", "project_id"]).doUpdateSet({ role }))
-    .execute()
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into project_roles (project_id, user_id, role)
+    select p.id, m.user_id, ${role}
+    from all_projects p join memberships m on m.entity_id = p.entity_id
+    where p.id = ${projectId} and p.deleted_at is null and m.user_id = ${userId}
+    for share of p, m
+    on conflict (user_id, project_id) do update set role = excluded.role
+    returning role`.execute(database)
+  return rows.length > 0
 }
 
 /** false: the user had none of its own. */
