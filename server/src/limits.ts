@@ -506,8 +506,8 @@ export const limitList = {
   sessions_per_user: {
     default: 100,
     unit: "count",
-    meaning: "Browsers that one user may be signed in with.",
-    answer: "the oldest session ends",
+    meaning: "Browsers that one user may be signed in with, and sign-in links of a user that may still be used.",
+    answer: "the oldest session ends, the oldest link works no more",
   },
   sign_in_link_ms: {
     default: 3600 * 1000,

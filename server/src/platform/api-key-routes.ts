@@ -3,7 +3,13 @@ import { can, teamIds } from "../access/can.ts"
 import { HeddleError, invalid } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
-import { type ApiKeyRecord, listApiKeys, revokeApiKey, storeApiKey } from "../storage/catalog/accounts/api-keys.ts"
+import {
+  type ApiKeyRecord,
+  forgetEndedKeys,
+  listApiKeys,
+  revokeApiKey,
+  storeApiKey,
+} from "../storage/catalog/accounts/api-keys.ts"
 import { audited } from "../storage/catalog/accounts/audit-logs.ts"
 import { type Account, findUserByName, listServiceAccounts } from "../storage/catalog/accounts/accounts.ts"
 import { isUuid } from "../storage/catalog/identifiers.ts"
@@ -46,6 +52,7 @@ export function apiKeyRoutes({ database, invalidate }: AccountDependencies): Rou
         const made = await audited(database, principal, async (transaction, record) => {
           await requireOneMore(transaction, defaultEntity.id, "api_keys")
           const stored = await storeApiKey(transaction, { userId, name, key, expiresAt, scope })
+          await forgetEndedKeys(transaction, userId)
           const { id: resourceId, username } = stored
           await record({ type: "api_key.created", team: null, resourceId, details: { name, username, scope } })
           return stored

@@ -146,6 +146,17 @@ describe("signing in with a link", () => {
     expect(answer.status).toBe(401)
   })
 
+  test("of a user who makes many, the newest work, and the others are forgotten", async () => {
+    const made = [await newLink(), await newLink(), await newLink(), await newLink(), await newLink()]
+    const { catalog } = opened.app.stores
+    expect(await catalog.selectFrom("sign_in_tokens").select("sha256").execute()).toHaveLength(4)
+    const signIn = ({ token }: { token: string }) =>
+      new TestBrowser(opened).page("POST", "/v1/session/token", { token })
+    const statuses = []
+    for (const link of made) statuses.push((await signIn(link)).status)
+    expect(statuses).toEqual([401, 200, 200, 200, 200])
+  })
+
   test("a session makes none, which would outlive its end", async () => {
     const browser = await signedIn()
     expect((await browser.page("POST", "/v1/sign-in-links")).status).toBe(403)
@@ -245,6 +256,36 @@ describe("a session ends when", () => {
     const statuses = await Promise.all(browsers.map(async (one) => (await one.page("GET", "/v1/session")).status))
     expect(statuses).toEqual([401, 200, 200, 200, 200])
   })
+
+  test("whoever signs in again and again, and out or not, leaves no more than so many behind", async () => {
+    for (let count = 0; count < 8; count += 1) {
+      const browser = await signedIn()
+      if (count % 2 === 0) await browser.page("DELETE", "/v1/session")
+    }
+    const { catalog } = opened.app.stores
+    const { id } = await catalog
+      .selectFrom("users")
+      .select("id")
+      .where("username", "=", "acme")
+      .executeTakeFirstOrThrow()
+    expect(await catalog.selectFrom("sessions").select("id").where("user_id", "=", id).execute()).toHaveLength(4)
+  })
+})
+
+test("whoever makes and revokes keys again and again leaves the newest hundred behind, and no session of the others", async () => {
+  const first = await newKey()
+  const browser = await signedIn(first.value)
+  await browser.send("POST", "/v1/sign-in-links", { headers: { authorization: `Bearer ${first.value}` } })
+  await opened.acme.delete(`/v1/organization/api_keys/${first.id}`)
+  for (let count = 0; count < 102; count += 1) {
+    const { id } = await newKey()
+    await opened.acme.delete(`/v1/organization/api_keys/${id}`)
+  }
+  await newKey()
+  const { catalog } = opened.app.stores
+  const ended = await catalog.selectFrom("api_keys").select("id").where("revoked_at", "is not", null).execute()
+  expect(ended).toHaveLength(100)
+  expect(ended.map(({ id }) => id)).not.toContain(first.id)
 })
 
 test("the record of changes says who signed in, and who ended whose session", async () => {

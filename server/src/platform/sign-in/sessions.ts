@@ -93,8 +93,9 @@ export class Sessions {
   /** A token for one session with the right of the key that asks. */
   async makeToken({ userId, apiKeyId }: Pick<Principal, "userId" | "apiKeyId">) {
     const token = randomSecret()
-    await storeSignInToken(this.#database, { sha256: hashOfKey(token), userId, apiKeyId })
-    return { token, expiresAt: new Date(Date.now() + this.#limits.sign_in_link_ms) }
+    const { sessions_per_user: most, sign_in_link_ms: lifeMs } = this.#limits
+    await storeSignInToken(this.#database, { sha256: hashOfKey(token), userId, apiKeyId }, most, lifeMs)
+    return { token, expiresAt: new Date(Date.now() + lifeMs) }
   }
 
   /** Identity of the browser with this session cookie, or null if no live session has it. */
@@ -150,5 +151,5 @@ const wrongKey =
   "this API key is not known here or was revoked; use the key that the server printed at its first start, " +
   "or one that an administrator made for you"
 const wrongToken =
-  "this sign-in link was used already, is too old, or its key was revoked; sign in with an API key, " +
-  "or have a new link made"
+  "this sign-in link was used already, is too old, gave way to newer ones, or its key was revoked; " +
+  "sign in with an API key, or have a new link made"

@@ -146,6 +146,24 @@ export async function revokeApiKey(
   return numUpdatedRows > 0 ? toRecord(key) : null
 }
 
+/** How many of a user's ended keys stay: a request goes on after the end of its key, and may store work that names it. */
+const keptEndedKeys = 100
+
+/** Forgets the user's keys that have ended but the newest, and what was begun with them. Those that stored work names stay. */
+export async function forgetEndedKeys(transaction: CatalogDatabase, userId: string): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select k.id from api_keys k
+    where k.user_id = ${userId} and (k.revoked_at is not null or k.expires_at <= now())
+      and not exists (select 1 from execution_jobs j where j.api_key_id = k.id)
+      and not exists (select 1 from scoring_rules r where r.api_key_id = k.id)
+    order by k.created_at desc offset ${keptEndedKeys}`.execute(transaction)
+  if (rows.length === 0) return
+  const ids = rows.map(({ id }) => id)
+  await transaction.deleteFrom("sessions").where("api_key_id", "in", ids).execute()
+  await transaction.deleteFrom("sign_in_tokens").where("api_key_id", "in", ids).execute()
+  await transaction.deleteFrom("api_keys").where("id", "in", ids).execute()
+}
+
 export async function hasAdminKey(database: CatalogDatabase): Promise<boolean> {
   const keys = liveKeys(database).where("users.is_admin", "=", true).where("api_keys.scope", "=", "all")
   return (await keys.executeTakeFirst()) !== undefined

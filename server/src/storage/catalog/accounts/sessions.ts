@@ -26,7 +26,7 @@ export interface SessionTimes {
   total: number
 }
 
-/** Stores it, ends the user's oldest beyond `most`, and removes what has been over for as long as a session may live. */
+/** Stores it, and removes all others of the user but the newest that live, so that there are at most `most`. */
 export function createSession(
   database: CatalogDatabase,
   session: NewSession,
@@ -44,19 +44,18 @@ export function createSession(
       })
       .returning("id")
       .executeTakeFirstOrThrow()
-    const beyond = liveSessions(transaction, times)
+    const kept = liveSessions(transaction, times)
+      .clearSelect()
+      .select("sessions.id")
       .where("sessions.user_id", "=", session.userId)
+      .where("sessions.id", "!=", id)
       .orderBy("sessions.created_at", "desc")
-      .offset(most)
-    const oldest = (await beyond.execute()).map((row) => row.id)
-    if (oldest.length > 0) {
-      await transaction.updateTable("sessions").set({ ended_at: new Date() }).where("id", "in", oldest).execute()
-    }
-    const past = new Date(Date.now() - times.total)
+      .limit(most - 1)
     await transaction
       .deleteFrom("sessions")
       .where("user_id", "=", session.userId)
-      .where((eb) => eb.or([eb("ended_at", "<", past), eb("created_at", "<", new Date(past.getTime() - times.total))]))
+      .where("id", "!=", id)
+      .where("id", "not in", kept)
       .execute()
     return toRecord(await liveSessions(transaction, times).where("sessions.id", "=", id).executeTakeFirstOrThrow())
   })

@@ -1,4 +1,5 @@
 /** Tokens of sign-in links: each is good for one session. */
+import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
 export interface SignInToken {
@@ -7,9 +8,33 @@ export interface SignInToken {
   apiKeyId: string
 }
 
-export async function storeSignInToken(database: CatalogDatabase, token: SignInToken): Promise<void> {
-  const { sha256, userId, apiKeyId } = token
-  await database.insertInto("sign_in_tokens").values({ sha256, user_id: userId, api_key_id: apiKeyId }).execute()
+/** Stores it, and removes what is older than `lifeMs`, and the user's oldest, so that there are at most `most` of the user. */
+export function storeSignInToken(
+  database: CatalogDatabase,
+  { sha256, userId, apiKeyId }: SignInToken,
+  most: number,
+  lifeMs: number,
+): Promise<void> {
+  return inTransaction(database, async (transaction) => {
+    await transaction.insertInto("sign_in_tokens").values({ sha256, user_id: userId, api_key_id: apiKeyId }).execute()
+    const kept = transaction
+      .selectFrom("sign_in_tokens")
+      .select("sha256")
+      .where("user_id", "=", userId)
+      .where("sha256", "!=", sha256)
+      .orderBy("created_at", "desc")
+      .limit(most - 1)
+    await transaction
+      .deleteFrom("sign_in_tokens")
+      .where("sha256", "!=", sha256)
+      .where((eb) =>
+        eb.or([
+          eb("created_at", "<", new Date(Date.now() - lifeMs)),
+          eb.and([eb("user_id", "=", userId), eb("sha256", "not in", kept)]),
+        ]),
+      )
+      .execute()
+  })
 }
 
 /**
@@ -21,13 +46,12 @@ export async function takeSignInToken(
   sha256: string,
   lifeMs: number,
 ): Promise<string | null> {
-  const oldest = new Date(Date.now() - lifeMs)
   const row = await database
     .updateTable("sign_in_tokens")
     .set({ used_at: new Date() })
     .where("sha256", "=", sha256)
     .where("used_at", "is", null)
-    .where("created_at", ">", oldest)
+    .where("created_at", ">", new Date(Date.now() - lifeMs))
     .returning("api_key_id")
     .executeTakeFirst()
   if (row === undefined) return null
@@ -36,6 +60,5 @@ export async function takeSignInToken(
     .select("sha256")
     .where("id", "=", row.api_key_id)
     .executeTakeFirstOrThrow()
-  await database.deleteFrom("sign_in_tokens").where("created_at", "<", oldest).execute()
   return key.sha256
 }
