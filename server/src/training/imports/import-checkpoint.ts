@@ -25,7 +25,7 @@ const folderName = "checkpoint-imports"
 
 /** The step that it became. @throws {HeddleError} */
 export async function importCheckpoint(
-  { database, dataDir, importAdapter, limits }: TrainingDependencies,
+  { database, dataDir, importAdapter, limits, wakeScheduler }: TrainingDependencies,
   principal: Principal,
   model: ModelRecord,
   { step, any_base }: z.output<typeof importCheckpointQuery>,
@@ -53,6 +53,8 @@ export async function importCheckpoint(
     try {
       const made = await addImportedCheckpoint(database, imported, () => place(written, target))
       usageOf(database)?.ofProject(model.projectId, sizeBytes)
+      // A job of the model may have waited for it.
+      wakeScheduler()
       return made
     } catch (error) {
       // Where the answer of the catalog was lost, the row may be there.

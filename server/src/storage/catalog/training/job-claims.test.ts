@@ -15,6 +15,7 @@ import {
   openTestCatalog,
   type TestCatalog,
 } from "../../../../test/support/test-catalog.ts"
+import { addImportedCheckpoint } from "./imported-checkpoints.ts"
 import { claimJob, type JobMove } from "./job-claims.ts"
 
 const histories = Number(process.env["HEDDLE_TEST_HISTORIES"] ?? 5)
@@ -212,4 +213,32 @@ test("what ran more than an hour ago no longer counts", async () => {
   await queue.submit(1, 0, 1)
   await queue.submit(0, 0, 1)
   expect((await queue.claim())?.team).toBe(queue.teams[0]?.id)
+})
+
+test("a job whose model gets a checkpoint from elsewhere while it is claimed makes the step after that", async () => {
+  const { database } = catalog
+  const queue = new Queue()
+  await queue.addTeam("importing", 1, 1, 1)
+  await queue.submit(0, 0, 0)
+  const imported = {
+    modelId: queue.teams[0]?.models[0]?.id ?? fail(),
+    step: null,
+    path: "checkpoints/imported",
+    sizeBytes: 1,
+    manifestSha256: "0".repeat(64),
+  }
+  const isPlacing = Promise.withResolvers<void>()
+  const mayCommit = Promise.withResolvers<void>()
+  const importing = addImportedCheckpoint(database, imported, async () => {
+    isPlacing.resolve()
+    await mayCommit.promise
+  })
+  await isPlacing.promise
+  const claiming = claimJob(database, claim, "server", 3600)
+  // In the embedded catalog, which has one connection, the claim waits for the import.
+  const meanwhile = process.env["HEDDLE_TEST_POSTGRES_URL"] === undefined ? null : await claiming
+  mayCommit.resolve()
+  expect([await importing, meanwhile]).toEqual([1, null])
+  const claimed = (await claiming) ?? (await claimJob(database, claim, "server", 3600))
+  expect(claimed?.lastStep).toBe(1)
 })

@@ -54,8 +54,9 @@ const recentSeconds = 3600
  * let go of one that was cancelled or paused. Among the teams that have one, it is the
  * turn of the one that runs the fewest jobs now, then of the one whose jobs ran the shortest in the last hour; among the
  * team's users, and among a user's projects, the same; in a project the earliest. So making more projects gets nobody
- * ahead of others. Several servers may call this at the same time; each job goes to one, and none of the jobs `except`. One
- * statement: a client waits for the job to begin.
+ * ahead of others. Several servers may call this at the same time; each job goes to one, and none of the jobs `except`. A model
+ * that gets a checkpoint from elsewhere at this moment (`new-step.ts`) has its turn when that is stored: its job makes the step
+ * after it. One statement: a client waits for the job to begin.
  */
 export async function claimJob(
   database: CatalogDatabase,
@@ -77,7 +78,7 @@ export async function claimJob(
     of_users as (
       select entity_id, user_id, sum(running) as running, sum(seconds) as seconds from recent group by entity_id, user_id),
     next as materialized (
-      select j.id
+      select j.id, m.last_step
       from training_jobs j join models m on m.id = j.model_id join projects p on p.id = m.project_id
       left join of_teams t on t.entity_id = p.entity_id
       left join of_users u on u.entity_id = p.entity_id and u.user_id is not distinct from j.user_id
@@ -94,7 +95,7 @@ export async function claimJob(
       order by coalesce(t.running, 0), coalesce(t.seconds, 0), coalesce(u.running, 0), coalesce(u.seconds, 0),
         coalesce(r.running, 0), coalesce(r.seconds, 0), j.sequence
       limit 1
-      for update of j skip locked)
+      for update of j skip locked for share of m skip locked)
     update training_jobs j
     set status = ${move.to}, attempts = j.attempts + 1, lease_owner = ${owner},
       lease_expires_at = ${leaseEnd(leaseSeconds)}, started_at = coalesce(j.started_at, now()), claimed_at = now()
@@ -102,7 +103,7 @@ export async function claimJob(
     where j.id = next.id and m.id = j.model_id
     returning j.id, j.kind, j.config, j.data_path as "dataPath", j.data_sha256 as "dataSha256", j.attempts,
       m.id as "modelId", m.project_id as "projectId", m.base_model as "baseModel", m.base_path as "basePath",
-      m.last_step as "lastStep", m.run_id as "runName", j.user_id as "userId", j.started_at as "startedAt",
+      next.last_step as "lastStep", m.run_id as "runName", j.user_id as "userId", j.started_at as "startedAt",
       j.requested_config->'config'->'metric_logging' as "metricLogging"`.execute(database)
   return rows[0] ?? null
 }
