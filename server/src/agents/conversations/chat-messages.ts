@@ -6,6 +6,7 @@
  * themselves, and the walk does not: history that a model is sent again, instructions on every call, and
  * the answer of an agent that one of its models already gave.
  */
+import { countedSpans } from "../../storage/traces/agents/counted-usage.ts"
 import type { ChatMessage } from "../../wire/agents/agent-chat.ts"
 import { type ChatSpan, contentRefs, durationOf, type SpanNode, spanTree } from "./chat-span.ts"
 import { isUserRole, lastUserText, newUserMessages, outputText, textOf } from "./message-texts.ts"
@@ -242,7 +243,8 @@ function answerOf(span: ChatSpan, agent: string | null, whole: SpanNode | null):
   const text = outputText(span.output_messages)
   if (text === "" && span.reasoning_content === null) return null
   const spans = whole === null ? [span] : [...below(whole)]
-  const sum = (of: (one: ChatSpan) => number | null) => sumOf(spans.map(of))
+  const counted = countedSpans(spans)
+  const sum = (of: (one: ChatSpan) => number | null) => sumOf(counted.map(of))
   return {
     ...message("assistant_message", span, agent),
     assistant_message: {

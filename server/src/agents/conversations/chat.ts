@@ -7,6 +7,7 @@ import {
   countChatSpans,
   mostChatSpans,
 } from "../../storage/traces/agents/agent-conversations.ts"
+import { countedSpans } from "../../storage/traces/agents/counted-usage.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ConversationChat, ConversationChatBody, TraceChat, TraceChatBody } from "../../wire/agents/agent-chat.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
@@ -92,7 +93,8 @@ async function turns(
 /** `count`: of the spans that the trace has. */
 function toTurn(traceId: string, spans: readonly ChatSpan[], count: number, options: Options): TraceChat {
   const root = rootOf(spans)
-  const total = (of: (span: ChatSpan) => number | null) => sumOf(spans.map(of)) ?? 0
+  const counted = countedSpans(spans)
+  const total = (of: (span: ChatSpan) => number | null) => sumOf(counted.map(of)) ?? 0
   return {
     trace_id: traceId,
     root_span_name: root?.agent_name ?? root?.span_name ?? null,
@@ -109,7 +111,7 @@ function toTurn(traceId: string, spans: readonly ChatSpan[], count: number, opti
     total_reasoning_tokens: total((span) => span.reasoning_tokens),
     total_cache_creation_input_tokens: total((span) => span.cache_creation_input_tokens),
     total_cache_read_input_tokens: total((span) => span.cache_read_input_tokens),
-    total_cost_usd: sumOf(spans.map((span) => span.total_cost_usd)),
+    total_cost_usd: sumOf(counted.map((span) => span.total_cost_usd)),
     messages: [
       ...chatMessages(spans, { modelToolCalls: options.include_model_tool_calls === true }),
       ...cutOff(spans, count),

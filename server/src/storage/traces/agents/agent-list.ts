@@ -24,8 +24,8 @@ export interface AgentTotals {
 const counts = {
   invocation_count: "countIf(operation_name = 'invoke_agent')",
   span_count: "count()",
-  total_input_tokens: "sum(input_tokens)",
-  total_output_tokens: "sum(output_tokens)",
+  total_input_tokens: "sumIf(input_tokens, is_counted)",
+  total_output_tokens: "sumIf(output_tokens, is_counted)",
   // The time of an invocation contains that of everything inside of it.
   total_duration_ms: `if(countIf(operation_name = 'invoke_agent') > 0,
     sumIf(ifNull(${validDurationSql}, 0), operation_name = 'invoke_agent'), sum(ifNull(${validDurationSql}, 0)))`,
@@ -51,7 +51,7 @@ export async function listAgents(traces: TraceStore, page: AgentPage): Promise<A
     ...Object.entries(counts).map(([name, sql]) => `${sql} as ${name}_`),
     "min(started_at) as first_seen_",
     "max(started_at) as last_seen_",
-    `${page.prices === null ? "NULL" : "sumOrNull(total_cost_usd)"} as total_cost_usd_`,
+    `${page.prices === null ? "NULL" : "sumOrNullIf(total_cost_usd, is_counted)"} as total_cost_usd_`,
   ]
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   const rows = await traces.rows<Record<string, unknown>>(

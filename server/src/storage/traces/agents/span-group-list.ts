@@ -29,11 +29,11 @@ const sums = {
   span_count: "count()",
   invocation_count: "countIf(operation_name = 'invoke_agent')",
   conversation_count: "uniqExactIf(conversation_id, conversation_id != '')",
-  total_input_tokens: "sum(input_tokens)",
-  total_cache_creation_input_tokens: "sum(cache_creation_input_tokens)",
-  total_cache_read_input_tokens: "sum(cache_read_input_tokens)",
-  total_output_tokens: "sum(output_tokens)",
-  total_reasoning_tokens: "sum(reasoning_tokens)",
+  total_input_tokens: "sumIf(input_tokens, is_counted)",
+  total_cache_creation_input_tokens: "sumIf(cache_creation_input_tokens, is_counted)",
+  total_cache_read_input_tokens: "sumIf(cache_read_input_tokens, is_counted)",
+  total_output_tokens: "sumIf(output_tokens, is_counted)",
+  total_reasoning_tokens: "sumIf(reasoning_tokens, is_counted)",
   total_duration_ms: `sum(ifNull(${validDurationSql}, 0))`,
   error_count: "countIf(status_code = 'ERROR')",
   first_seen: "min(started_at)",
@@ -48,11 +48,11 @@ const lists = {
   conversation_names: "conversation_name",
 }
 
-/** NULL where no span of the group has a price. */
+/** NULL where no span of the group that counts has a price. */
 const costs = {
-  total_cost_usd: "sumOrNull(total_cost_usd)",
-  total_input_cost_usd: "sumOrNull(input_cost_usd)",
-  total_output_cost_usd: "sumOrNull(output_cost_usd)",
+  total_cost_usd: "sumOrNullIf(total_cost_usd, is_counted)",
+  total_input_cost_usd: "sumOrNullIf(input_cost_usd, is_counted)",
+  total_output_cost_usd: "sumOrNullIf(output_cost_usd, is_counted)",
 }
 
 /** Fields of every group; no measure may take their names. */

@@ -6,6 +6,7 @@
 import { recordedSortTimesSql } from "../calls/insert/call-places.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
+import { isCountedSql, tellsRequestsSql } from "./counted-usage.ts"
 import type { SpanColumnName } from "./span-columns.ts"
 
 export interface SpanScope {
@@ -29,7 +30,10 @@ export interface PriceStep {
 }
 
 export interface SpanSource {
-  /** The agent and the conversation of a span that names none are those of its trace. */
+  /**
+   * The agent and the conversation of a span that names none are those of its trace, and `is_counted` tells whether totals
+   * count its tokens and costs.
+   */
   identity: boolean
   /** Whether `raw_span_dump` is there: it is large, and in the table of calls. */
   raw?: boolean
@@ -101,13 +105,15 @@ function identifiedSpans(scope: SpanScope, stored: string): string {
   const own = "own.agent_name != ''"
   const traces = `select trace_id,
       argMinIf((agent_name, agent_version, agent_id), ${place}, agent_name != '') as agent,
-      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation
+      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation,
+      ${tellsRequestsSql} as tells_requests
     from agent_spans final where ${tracesOf(scope)} group by trace_id`
   return `(select own.* except (${[...identityColumns].join(", ")}),
       if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,
       if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
       if(${own}, own.agent_id, inherited.agent.3) as agent_id,
-      if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id
+      if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id,
+      ${isCountedSql("own.operation_name", "inherited.tells_requests")} as is_counted
     from ${stored} as own left join (${traces}) as inherited on inherited.trace_id = own.trace_id)`
 }
 
