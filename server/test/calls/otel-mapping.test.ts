@@ -344,6 +344,41 @@ const generations: [string, Attributes, Partial<Call>][] = [
     },
   ],
   [
+    "Weave's own spelling",
+    {
+      "weave.operation.name": "chat",
+      "weave.agent.name": "helper",
+      "weave.conversation.id": "c",
+      "weave.provider.name": "openai",
+      "weave.request.model": "gpt-4o",
+      "weave.response.model": "gpt-4o-2024-08-06",
+      "weave.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]',
+      "weave.output.messages": '[{"role": "assistant", "parts": [{"type": "text", "content": "hello"}]}]',
+      "weave.usage.input_tokens": 12n,
+      "weave.usage.output_tokens": 3n,
+      "weave.usage.cache_read.input_tokens": 4n,
+      "weave.usage.cache_creation.input_tokens": 1n,
+    },
+    {
+      inputs: { "weave.input.messages": [{ role: "user", parts: [{ type: "text", content: "hi" }] }] },
+      output: { "weave.output.messages": [{ role: "assistant", parts: [{ type: "text", content: "hello" }] }] },
+      attributes: { model: "gpt-4o-2024-08-06", provider: "openai", agent: "helper", operation: "chat" },
+      thread_id: "c",
+      summary: {
+        usage: {
+          "gpt-4o-2024-08-06": {
+            input_tokens: 12,
+            output_tokens: 3,
+            total_tokens: 15,
+            cache_read_input_tokens: 4,
+            cache_creation_input_tokens: 1,
+          },
+        },
+        weave: expect.anything() as object,
+      },
+    },
+  ],
+  [
     "nothing that is known",
     { "http.route": "/x", "http.status_code": 200n, retries: 1.5, list: '[{"a": 1}]' },
     {

@@ -22,7 +22,7 @@ const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
   cache_creation_input_tokens: usageNames.cache_creation_input_tokens,
   cache_read_input_tokens: usageNames.cache_read_input_tokens,
   provider_name: [...callAttributeNames.provider, "llm.system"],
-  request_model: callAttributeNames.model.filter((name) => name !== "gen_ai.response.model"),
+  request_model: callAttributeNames.model.filter((name) => !name.endsWith(".response.model")),
   agent_name: ["agent.name"],
   conversation_id: threadNames,
   response_id: callAttributeNames.response_id,

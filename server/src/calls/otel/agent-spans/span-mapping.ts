@@ -6,6 +6,7 @@ import { detailEvents, eventMessages, eventPrefix, inputNames, outputNames } fro
 import { attributeTree, type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribute-tree.ts"
 import { heldCounts } from "../spans/held-counts.ts"
 import type { SpanOwner } from "../otlp/otlp-input.ts"
+import { modelInParameters } from "../spans/span-model.ts"
 import { runOf, storedSpanTime } from "../spans/span-rows.ts"
 import { opNameOf, parentOf } from "../spans/span-rules.ts"
 import { type Span, spanKinds, statusCodes } from "../trace-request.ts"
@@ -84,6 +85,7 @@ export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner):
     project_id: owner.id,
     ...identity(span, operation),
     ...names(span, trees, operation, columns),
+    ...requestedModel(trees, columns),
     ...outcome(span, columns),
     ...tools(trees, operation),
     provider_name: ((columns.provider_name ?? "") as string).toLowerCase(),
@@ -124,6 +126,15 @@ function names(
 ) {
   const nameOf = (wanted: string) => (operation === wanted ? ownName(span, trees, operation) : "")
   return { agent_name: agent_name ?? nameOf("invoke_agent"), tool_name: tool_name ?? nameOf("execute_tool") }
+}
+
+/** As of calls, so that a span costs the same in both views. */
+function requestedModel(
+  trees: readonly AttributeTree[],
+  { request_model, response_model }: Partial<Record<SpanColumnName, unknown>>,
+) {
+  if (request_model !== undefined || response_model !== undefined) return {}
+  return { request_model: modelInParameters(trees) ?? "" }
 }
 
 /** What stands behind the operation, as OpenTelemetry's conventions have it; "" for any other name, but Langfuse's. */

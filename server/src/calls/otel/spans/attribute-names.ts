@@ -39,6 +39,9 @@ export const inputNames = [
   "all_messages_events",
   "tool_arguments",
   "request_data",
+  // Weave's own spelling of OpenTelemetry's names.
+  "weave.input.messages",
+  "weave.tool.call.arguments",
 ] as const
 
 export const outputNames = [
@@ -64,14 +67,16 @@ export const outputNames = [
   "langfuse.trace.output",
   "tool_response",
   "response_data",
+  "weave.output.messages",
+  "weave.tool.call.result",
 ] as const
 
 /** Names of the counts in `summary.usage`; each is an integer. */
 export const usageNames = {
-  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens"],
+  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens", "weave.usage.input_tokens"],
   prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
   completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
-  output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens"],
+  output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens", "weave.usage.output_tokens"],
   total_tokens: [
     "llm.usage.total_tokens",
     "llm.token_count.total",
@@ -82,12 +87,16 @@ export const usageNames = {
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write",
+    "weave.usage.cache_creation.input_tokens",
+    // weave 0.54.0 sends it.
+    "gen_ai.usage.cache_write.input_tokens",
   ],
   cache_read_input_tokens: [
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
     "llm.token_count.prompt_details.cache_read",
     "ai.usage.cachedInputTokens",
+    "weave.usage.cache_read.input_tokens",
   ],
 } as const
 
@@ -127,15 +136,17 @@ export const callAttributeNames = {
     "embedding.model_name",
     "reranker.model_name",
     "langfuse.observation.model.name",
+    "weave.response.model",
+    "weave.request.model",
   ],
-  provider: ["llm.provider", "ai.model.provider", "gen_ai.provider.name"],
+  provider: ["llm.provider", "ai.model.provider", "gen_ai.provider.name", "weave.provider.name"],
   model_parameters: ["gen_ai.request", "llm.invocation_parameters", "langfuse.observation.model.parameters"],
-  agent: ["gen_ai.agent.name"],
+  agent: ["gen_ai.agent.name", "weave.agent.name"],
   tools: ["gen_ai.agent.tools", "gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"],
-  operation: ["gen_ai.operation.name", "ai.operationId"],
-  agent_id: ["gen_ai.agent.id"],
-  tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name"],
-  tool_call_id: ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"],
+  operation: ["gen_ai.operation.name", "ai.operationId", "weave.operation.name"],
+  agent_id: ["gen_ai.agent.id", "weave.agent.id"],
+  tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "weave.tool.name"],
+  tool_call_id: ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id", "weave.tool.call.id"],
   response_id: ["gen_ai.response.id", "ai.response.id"],
   finish_reasons: ["gen_ai.response.finish_reasons", "ai.response.finishReason"],
 } as const
@@ -149,10 +160,16 @@ export const threadNames = [
   "session.id",
   "langfuse.session.id",
   "traceloop.association.properties.session_id",
+  "weave.conversation.id",
 ] as const
 
 /** Attributes that make a span a turn of its thread. */
-export const turnNames = ["wandb.is_turn", "gcp.vertex.agent.session_id", "gen_ai.conversation.id"] as const
+export const turnNames = [
+  "wandb.is_turn",
+  "gcp.vertex.agent.session_id",
+  "gen_ai.conversation.id",
+  "weave.conversation.id",
+] as const
 
 /** The attributes of these are the call's own. */
 export const customAttributeNames = ["wandb.attributes"] as const

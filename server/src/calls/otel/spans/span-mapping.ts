@@ -1,5 +1,5 @@
 /** From a span to the fields of a call: evaluation-store-calls 8. */
-import { type JsonMember, membersOf, memberText, objectText, withMembers } from "../../../json/json-members.ts"
+import { type JsonMember, membersOf, objectText, withMembers } from "../../../json/json-members.ts"
 import { microsecondsOf } from "../../../storage/traces/query/sql-time.ts"
 import {
   type AttributePath,
@@ -28,6 +28,7 @@ import {
 } from "./attribute-names.ts"
 import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm, type TreeForm } from "./attribute-tree.ts"
 import { heldCounts } from "./held-counts.ts"
+import { modelIn } from "./span-model.ts"
 import { type Span, statusError } from "../trace-request.ts"
 
 /** Payloads are JSON texts, times microseconds since 1970. */
@@ -96,7 +97,7 @@ export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
   const counted = [...trees, ...heldCounts(trees)]
   const usage = usageOf((wanted) => firstFound(counted, wanted))
   const attributes = attributesOf(find, form)
-  const model = modelOf(find, attributes)
+  const model = modelIn(trees)
   const nothing = inputs === null && output === null && usage.length === 0 && attributes.length === 0
   const [start, end] = paths.time.map((one) => timeOf(find(one.paths)))
   const [runId, runStep, runStepEnd] = paths.run.map((one) => find(one.paths))
@@ -186,16 +187,6 @@ function attributesOf(find: Find, form: TreeForm): JsonMember[] {
     const found = find(wanted)
     return found === null ? [] : [[name, jsonOfNode(found.node, form)]]
   })
-}
-
-/** Its name prices the call. */
-function modelOf(find: Find, attributes: readonly JsonMember[]): string | null {
-  const model = paths.attributes.find(({ name }) => name === "model")
-  const named = model === undefined ? null : textOf(find(model.paths))
-  if (named !== null) return named
-  const parameters = attributes.find(([name]) => name === "model_parameters")?.[1]
-  const text = parameters === undefined ? null : memberText(parameters, "model")
-  return text?.startsWith('"') === true ? (JSON.parse(text) as string) : null
 }
 
 /** In place of those of the same name. */
