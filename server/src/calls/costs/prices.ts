@@ -3,6 +3,7 @@ import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findTokenPrices, type TokenPriceRow } from "../../storage/traces/token-prices.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
+import { withoutVersion } from "../usage/model-versions.ts"
 import type { TokenUsage } from "../usage/token-usage.ts"
 
 export interface TokenPrice extends TokenPriceRow {
@@ -12,19 +13,22 @@ export interface TokenPrice extends TokenPriceRow {
 }
 
 export interface PriceBook {
-  /** The project's own before the default, of those the latest that was in effect; null: no price. `startedAt` is ISO 8601, UTC. */
+  /**
+   * The project's own before the default, of those the latest that was in effect. A version of a model without a price of its
+   * own has that of the model. null: no price. `startedAt` is ISO 8601, UTC.
+   */
   find: (model: string, startedAt: string) => TokenPrice | null
   /** When a price of any of the models begins to hold: microseconds since 1970. */
   changes: readonly bigint[]
 }
 
-/** The prices of these models in one read. */
+/** The prices of these models, and of those that they are versions of, in one read. */
 export async function openPriceBook(
   { traces, priceList }: Pick<CallDependencies, "traces" | "priceList">,
   project: Pick<ProjectAccess, "id" | "name">,
   models: Iterable<string>,
 ): Promise<PriceBook> {
-  const names = [...new Set(models)]
+  const names = [...new Set([...models].flatMap((model) => [model, withoutVersion(model)]))]
   const own = names.length === 0 ? [] : await findTokenPrices(traces, project.id, names)
   const listed = names.flatMap((name) => [...(priceList.get(name) ?? [])])
   return priceBook(project.name, own, listed)
@@ -38,12 +42,14 @@ export function priceBook(
 ): PriceBook {
   const ownByModel = Map.groupBy(own, (row) => row.llm_id)
   const defaultsByModel = Map.groupBy(defaults, (row) => row.llm_id)
-  const find = (model: string, startedAt: string): TokenPrice | null => {
+  const ofName = (model: string, startedAt: string): TokenPrice | null => {
     const ofProject = inEffect(ownByModel.get(model) ?? [], startedAt)
     if (ofProject !== null) return { ...ofProject, pricing_level: "project", pricing_level_id: projectName }
     const byDefault = inEffect(defaultsByModel.get(model) ?? [], startedAt)
     return byDefault === null ? null : { ...byDefault, pricing_level: "default", pricing_level_id: "default" }
   }
+  const find = (model: string, startedAt: string) =>
+    ofName(model, startedAt) ?? ofName(withoutVersion(model), startedAt)
   const dates = new Set([...own, ...defaults].map((row) => row.effective_date))
   return { find, changes: [...dates].flatMap((date) => microsecondsOf(date) ?? []) }
 }

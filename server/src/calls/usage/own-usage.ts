@@ -7,6 +7,7 @@
  * is less than theirs.
  */
 import type { UsageReport } from "../../storage/traces/calls/usage-reports.ts"
+import { latest, version } from "./model-versions.ts"
 import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 /** By model. */
@@ -109,9 +110,6 @@ function heldBy(
   const both = exact === undefined || versions === undefined ? versions : combined(exact, versions, (a, b) => a + b)
   return [both, exact].find((one) => one !== undefined && holds(counts, one)) ?? null
 }
-
-const latest = /[-@]latest$/
-const version = /[-@](?:\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{8}|\d{3,4})$/
 
 /**
  * By the name without a version, the usage of descendants under versions that the call itself does not report: a model is

@@ -123,9 +123,8 @@ function pricedSpans({ parameters }: SpanScope, spans: string, prices: readonly 
     const unknown = costColumns.map((column) => `cast(NULL, 'Nullable(Float64)') as ${column}`)
     return `(select *, ${unknown.join(", ")} from ${spans})`
   }
-  const models = parameters.bind([...new Set(prices.map(({ model }) => model))], "Array(String)")
-  // The requested model where the provider's own name for it has no price.
-  const model = `if(response_model in ${models}, toString(response_model), toString(request_model))`
+  // The one under whose name the call of the span has its usage.
+  const model = "if(response_model != '', toString(response_model), toString(request_model))"
   const uncached = "greatest(0, input_tokens - cache_read_input_tokens - cache_creation_input_tokens)"
   const [input, output, read, creation] = [
     `${uncached} * price.prompt`,
