@@ -874,6 +874,22 @@ test("a project without calls says how the first one comes, and turns when it wa
   await close()
 })
 
+test("a project of traces whose outermost calls never came says so, and shows what is inside of them", async () => {
+  await heddle.send("POST", "/v1/projects", { entity: "local", name: "rootless" })
+  const { page, close } = await signedIn(browser, heddle, "/local/rootless/traces")
+  await page.getByRole("button", { name: "Wait for it here" }).click()
+  await page.getByText("waiting for the first call").waitFor()
+  const lost = { trace_id: randomUUID(), parent_id: randomUUID() }
+  await sendTo("local/rootless", [callOf({ op_name: "left_alone", ...lost }), callOf({ op_name: "and_me", ...lost })])
+  await page.getByRole("heading", { name: "No trace has its outermost call yet" }).waitFor()
+  await page.getByText("This project has 2 calls, all of them inside of calls that did not come").waitFor()
+  expect(await page.getByText("No traces yet").count()).toBe(0)
+  await page.getByRole("button", { name: "Show all calls" }).click()
+  await page.getByRole("link", { name: "left_alone", exact: true }).waitFor()
+  expect(new URL(page.url()).searchParams.get("scope")).toBe("all")
+  await close()
+})
+
 test("when the server does not answer, the table says so in place, with a way on", async () => {
   const { page, close } = await open()
   await row(page, 1).getByText("zipper").waitFor()

@@ -54,7 +54,7 @@ export function useCalls(body: CallsQuery, live: Live = {}) {
   return useQuery({ ...callsQuery(body), ...live })
 }
 
-type CallCount = z.output<typeof callsQueryStatsAnswer>
+export type CallCount = z.output<typeof callsQueryStatsAnswer>
 
 /** How many calls match, counted no further than `limit`. */
 export function useCallCount(body: Pick<CallsQuery, "project_id" | "filter" | "query" | "limit">, live: Live = {}) {

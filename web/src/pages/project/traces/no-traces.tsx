@@ -1,6 +1,6 @@
-/** An empty table, which says the next step: send the first call, or take out what leaves nothing. */
+/** An empty table, which says the next step: send the first call, look at calls without their trace, or take out what leaves nothing. */
 import type { ReactNode } from "react"
-import { useCallCount } from "../../../api/calls/calls.ts"
+import { type CallCount, useCallCount } from "../../../api/calls/calls.ts"
 import { selectionOf } from "../../../calls/filter/filter-query.ts"
 import { type Clause, printClause, printFilter } from "../../../calls/filter/filter-text.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
@@ -9,16 +9,28 @@ import { formatAtLeast } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import styles from "./no-traces.module.css"
 import type { TimeRange } from "./time-range.ts"
+import { newMs } from "./use-call-rows.ts"
 
-export function NoTraces({
-  project,
-  isLive,
-  onLive,
-}: {
+/** Counted no further: it says which way leads to rows. */
+const enough = 1_000
+
+interface NoTracesProps {
   project: CurrentProject
+  rootsOnly: boolean
   isLive: boolean
   onLive: () => void
-}) {
+  onAllCalls: () => void
+}
+
+export function NoTraces({ project, rootsOnly, isLive, onLive, onAllCalls }: NoTracesProps) {
+  const inside = useCallCount(
+    { project_id: project.id, limit: enough },
+    { enabled: rootsOnly, refetchInterval: isLive ? newMs : false },
+  )
+  if (rootsOnly && inside.isPending) return null
+  if (rootsOnly && inside.data !== undefined && inside.data.count > 0) {
+    return <OnlyInside found={inside.data} isLive={isLive} onLive={onLive} onAllCalls={onAllCalls} />
+  }
   return (
     <Empty
       title="No traces yet"
@@ -38,6 +50,32 @@ export function NoTraces({
   )
 }
 
+interface OnlyInsideProps extends Pick<NoTracesProps, "isLive" | "onLive" | "onAllCalls"> {
+  found: CallCount
+}
+
+/** Exporters send the outermost span last, and one that samples, or dies, never does. */
+function OnlyInside({ found: { count, has_more }, isLive, onLive, onAllCalls }: OnlyInsideProps) {
+  const words = `${formatAtLeast(count, !has_more)} ${count === 1 ? "call" : "calls"}`
+  return (
+    <Empty
+      title="No trace has its outermost call yet"
+      {...(isLive ? { waitingFor: "it" } : {})}
+      actions={
+        <>
+          <Button kind="primary" onClick={onAllCalls}>
+            Show all calls
+          </Button>
+          {!isLive && <Button onClick={onLive}>Wait for it here</Button>}
+        </>
+      }
+    >
+      A trace is listed by its outermost call. This project has {words}, all of them inside of calls that did not come:
+      a program still runs, or its exporter leaves them out.
+    </Empty>
+  )
+}
+
 interface NoMatchProps {
   project: CurrentProject
   clauses: readonly Clause[]
@@ -47,9 +85,6 @@ interface NoMatchProps {
   onAllTime: () => void
   onAllCalls: () => void
 }
-
-/** Counted no further: it says which way leads to rows. */
-const enough = 1_000
 
 export function NoMatch({ project, clauses, range, rootsOnly, onFilter, onAllTime, onAllCalls }: NoMatchProps) {
   const scope = { projectId: project.id, rootsOnly, from: range.from, to: range.to }

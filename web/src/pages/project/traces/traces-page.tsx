@@ -227,7 +227,13 @@ function Traces({ project }: { project: CurrentProject }) {
                 onAllCalls={() => change({ scope: "all" }, false)}
               />
             ) : (
-              <NoTraces project={project} isLive={isLive} onLive={() => change({ live: true })} />
+              <NoTraces
+                project={project}
+                rootsOnly={rootsOnly}
+                isLive={isLive}
+                onLive={() => change({ live: true })}
+                onAllCalls={() => change({ scope: "all" }, false)}
+              />
             )
           ) : rows.isReading ? (
             rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />

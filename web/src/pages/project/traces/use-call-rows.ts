@@ -17,7 +17,7 @@ const firstBudget = 10_000
 const nearEnd = 100
 const liveMs = 2_000
 const runningMs = 3_000
-const newMs = 5_000
+export const newMs = 5_000
 const mostNew = 1_000
 
 const columns = [
