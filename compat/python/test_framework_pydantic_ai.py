@@ -1,20 +1,27 @@
 """Pydantic AI over chat, Responses and Messages: answers, streams, typed answers, tools."""
 
+import secrets
 from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
 from anthropic import AsyncAnthropic
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from pydantic import BaseModel, ConfigDict
 from pydantic_ai import Agent, NativeOutput, RunContext, ToolDefinition, ToolOutput
 from pydantic_ai.capabilities import PrepareOutputTools, PrepareTools
 from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.instrumented import InstrumentationSettings
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from covers import covers
 from started_server import Server
+from wire import call
 
 MODEL = "heddle/tiny"
 QUESTION = "3 + 4 = ?"
@@ -89,3 +96,25 @@ async def test_a_tool_is_called_before_there_is_an_answer(server: Server, model_
 
     assert (await agent.run(QUESTION)).output.total in (6, 7, 8)
     assert len(calls) == 1
+
+
+@covers("pydantic-ai-traced")
+@pytest.mark.parametrize("sums_have_names_of_their_own", [True, False])
+async def test_a_traced_run_counts_each_request_once(server: Server, sums_have_names_of_their_own: bool) -> None:
+    name = f"traced-{secrets.token_hex(4)}"
+    resource = Resource.create({"wandb.entity": server.entity, "wandb.project": name})
+    headers = {"wandb-api-key": server.key}
+    exporter = OTLPSpanExporter(f"{server.url}/agents/otel/v1/traces", headers=headers)
+    traces = TracerProvider(resource=resource)
+    traces.add_span_processor(SimpleSpanProcessor(exporter))
+    agent = Agent(over_chat(server), name="adder", model_settings=SETTINGS)
+    # Versions that know no names of their own for sums write them under those of a request.
+    agent.instrument = InstrumentationSettings(
+        tracer_provider=traces, use_aggregated_usage_attribute_names=sums_have_names_of_their_own
+    )
+    usage = (await agent.run(QUESTION)).usage
+    traces.shutdown()
+    [found] = call(server, "POST", "/agents/query", {"project_id": f"{server.entity}/{name}"}).json["agents"]
+    assert (found["agent_name"], found["invocation_count"], found["span_count"]) == ("adder", 1, 2)
+    assert usage.input_tokens > 0
+    assert (found["total_input_tokens"], found["total_output_tokens"]) == (usage.input_tokens, usage.output_tokens)
