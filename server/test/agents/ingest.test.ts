@@ -213,6 +213,20 @@ describe("calls 10: attributes become columns", () => {
     expect(await stored({ [type]: "generation", ...unread })).toMatchObject({ input_tokens: 0, output_tokens: 0 })
   })
 
+  test.each([
+    ["ai.generateText", "invoke_agent"],
+    ["ai.streamObject", "invoke_agent"],
+    ["ai.streamText.doStream", "chat"],
+    ["ai.generateObject.doGenerate", "chat"],
+    ["ai.embedMany.doEmbed", "embeddings"],
+    ["ai.toolCall", "execute_tool"],
+    ["ai.embedMany", null],
+  ])("a span of Vercel's AI SDK before version 7 has the operation of its id: %s", async (id, operation) => {
+    // The outer span of embeddings is of no operation, and would be no span of an agent.
+    const attributes = { "ai.operationId": id, "gen_ai.request.model": "m", "ai.telemetry.functionId": "planner" }
+    expect(await stored(attributes, { name: id })).toMatchObject({ operation_name: operation, agent_name: "planner" })
+  })
+
   test("a tool without a name of its own is named as its span is", async () => {
     expect(await stored({}, { name: "execute_tool look up" })).toMatchObject({ tool_name: "look up" })
     expect(await stored({ "gen_ai.tool.name": "find" }, { name: "execute_tool look up" })).toMatchObject({
@@ -281,6 +295,64 @@ describe("calls 10: messages of several generations", () => {
       },
       [text("A", "user")],
       [text("B", "assistant")],
+    ],
+    [
+      "Vercel's AI SDK 6: the whole of a run",
+      {
+        "ai.operationId": "ai.generateText",
+        "ai.prompt": '{"system":"Be kind.","prompt":"A"}',
+        "ai.response.text": "B",
+        "ai.response.finishReason": "stop",
+      },
+      [text("A", "user")],
+      [text("B", "assistant")],
+    ],
+    [
+      "Vercel's AI SDK 6: a request whose answer calls a tool",
+      {
+        "ai.operationId": "ai.generateText.doGenerate",
+        "ai.prompt.messages": JSON.stringify([
+          { role: "user", content: [{ type: "text", text: "A" }] },
+          { role: "assistant", content: [{ type: "tool-call", toolCallId: "c1", toolName: "look", input: { a: 1 } }] },
+          {
+            role: "tool",
+            content: [
+              { type: "tool-result", toolCallId: "c1", toolName: "look", output: { type: "json", value: { b: 2 } } },
+            ],
+          },
+        ]),
+        "ai.response.text": "B",
+        "ai.response.toolCalls": '[{"toolCallId":"c2","toolName":"look","input":"{\\"a\\":2}"}]',
+        "ai.response.finishReason": "tool-calls",
+      },
+      [
+        text('[{"type":"text","text":"A"}]', "user"),
+        text('[{"type":"tool_call","id":"c1","name":"look","arguments":{"a":1}}]', "assistant"),
+        text('[{"type":"tool_call_response","id":"c1","response":{"b":2}}]', "tool"),
+      ],
+      [
+        {
+          role: "assistant",
+          content:
+            '[{"type":"text","content":"B"},{"type":"tool_call","id":"c2","name":"look","arguments":"{\\"a\\":2}"}]',
+          finish_reason: "tool-calls",
+        },
+      ],
+    ],
+    [
+      "Vercel's AI SDK 4: calls of tools and their results have other names",
+      {
+        "ai.prompt.messages": JSON.stringify([
+          { role: "assistant", content: [{ type: "tool-call", toolCallId: "c1", toolName: "look", args: { a: 1 } }] },
+          { role: "tool", content: [{ type: "tool-result", toolCallId: "c1", toolName: "look", result: "B" }] },
+        ]),
+        "ai.response.object": '{"a":1}',
+      },
+      [
+        text('[{"type":"tool_call","id":"c1","name":"look","arguments":{"a":1}}]', "assistant"),
+        text('[{"type":"tool_call_response","id":"c1","response":"B"}]', "tool"),
+      ],
+      [text('{"a":1}', "assistant")],
     ],
     [
       "an agent's plain input and output",

@@ -1,4 +1,5 @@
 /** From a span of OpenTelemetry to a span of an agent: evaluation-store-calls 10. */
+import { objectText } from "../../../json/json-members.ts"
 import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
 import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
 import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../spans/attribute-lookup.ts"
@@ -44,6 +45,7 @@ const payloads = {
       "gen_ai.completion",
       "llm.output_messages",
       "ai.response.text",
+      "ai.response.object",
     ]),
     any: pathsOf(outputNames.filter((name) => !name.startsWith(eventPrefix))),
     events: "events.gen_ai.choice",
@@ -59,6 +61,13 @@ const ownToolPaths = {
   arguments: pathsOf(attributesOf("tool_call_arguments")),
   result: pathsOf(attributesOf("tool_call_result")),
 }
+/** Vercel's AI SDK tells the calls of tools of an answer apart from its text. */
+const vercelPaths = {
+  text: pathsOf(["ai.response.text"]),
+  toolCalls: pathsOf(["ai.response.toolCalls"]),
+  finishReason: pathsOf(["ai.response.finishReason"]),
+}
+
 const instructionPaths = pathsOf(attributesOf("system_instructions"))
 
 function attributesOf(column: SpanColumnName): readonly string[] {
@@ -178,6 +187,8 @@ interface Messages {
 
 function messages(span: Span, trees: readonly AttributeTree[], operation: string, side: "input" | "output"): Messages {
   const { messages: named, any, events, role } = payloads[side]
+  const calling = side === "output" ? callsOfVercel(trees, role) : null
+  if (calling !== null) return calling
   const own = firstFound(trees, named)
   if (own !== null) return read(own, role)
   const ofEvents = eventMessagesOf(span, events, role)
@@ -189,6 +200,20 @@ function messages(span: Span, trees: readonly AttributeTree[], operation: string
 
 function read({ name, node }: Found, role: string): Messages {
   return { messages: messagesIn(jsonOfNode(node, readForm), role), names: [name] }
+}
+
+/** null: the answer calls no tool. */
+function callsOfVercel(trees: readonly AttributeTree[], role: string): Messages | null {
+  const calls = firstFound(trees, vercelPaths.toolCalls)
+  if (calls === null) return null
+  const text = firstFound(trees, vercelPaths.text)
+  const finishReason = textOf(firstFound(trees, vercelPaths.finishReason))
+  const message = objectText([
+    ["content", JSON.stringify(textOf(text))],
+    ["tool_calls", jsonOfNode(calls.node, readForm)],
+    ["finish_reason", JSON.stringify(finishReason)],
+  ])
+  return { messages: messagesIn(message, role), names: [calls.name, ...(text === null ? [] : [text.name])] }
 }
 
 /** The conventions before 1.37 send each message as an event of the span. */

@@ -17,8 +17,9 @@ function messagesOf(value: unknown, role: string): SpanMessage[] {
   if (typeof value === "string") return value === "" ? [] : [{ role, content: value, finish_reason: "" }]
   if (Array.isArray(value)) return value.flatMap((item: unknown) => messagesOf(item, role))
   if (!isJsonObject(value)) return []
-  const around = value["messages"] ?? value["choices"]
-  if (Array.isArray(around)) return messagesOf(around, role)
+  const around = value["messages"] ?? value["choices"] ?? value["prompt"]
+  if (Array.isArray(around) || (typeof around === "string" && around === value["prompt"]))
+    return messagesOf(around, role)
   const inner = value["message"]
   if (isJsonObject(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
   const isMessage = ["role", "content", "parts", "contents", "tool_calls"].some((name) => value[name] !== undefined)
@@ -34,7 +35,7 @@ function contentOf(message: Members, role: string): string {
   const { parts, content, contents } = message
   if (Array.isArray(parts)) return JSON.stringify(parts)
   const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"].flatMap(toolCallPart) : []
-  const body = Array.isArray(contents) ? contents.map(openInferencePart) : content
+  const body = Array.isArray(contents) ? contents.map(openInferencePart) : withoutVercel(content)
   if (calls.length > 0) return JSON.stringify([...partsOf(body), ...calls])
   const answered = textMember(message, "tool_call_id")
   if (role === "tool" && answered !== "") {
@@ -54,13 +55,36 @@ function openInferencePart(part: unknown): unknown {
   return isJsonObject(part) && isJsonObject(part["message_content"]) ? part["message_content"] : part
 }
 
-/** OpenAI `{id, function: {name, arguments}}`, OpenInference `{tool_call: …}`, OpenLLMetry `{id, name, arguments}`. */
+/** Vercel's AI SDK: calls of tools and their results stand among the parts. */
+function withoutVercel(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return content.flatMap((part: unknown) => {
+    if (!isJsonObject(part)) return [part]
+    if (part["type"] === "tool-call") return toolCallPart(part)
+    if (part["type"] !== "tool-result") return [part]
+    const given = part["output"] ?? part["result"]
+    const response = isJsonObject(given) && given["value"] !== undefined ? given["value"] : given
+    return [{ type: "tool_call_response", id: part["toolCallId"] ?? "", response: response ?? "" }]
+  })
+}
+
+/**
+ * OpenAI `{id, function: {name, arguments}}`, OpenInference `{tool_call: …}`, OpenLLMetry `{id, name, arguments}`, Vercel
+ * `{toolCallId, toolName, input}`, with `args` before version 5.
+ */
 function toolCallPart(call: unknown): Members[] {
   if (!isJsonObject(call)) return []
   if (isJsonObject(call["tool_call"])) return toolCallPart(call["tool_call"])
   const called = isJsonObject(call["function"]) ? call["function"] : call
   const { name, arguments: given } = called
-  return [{ type: "tool_call", id: call["id"] ?? "", name: name ?? "", arguments: given ?? "" }]
+  return [
+    {
+      type: "tool_call",
+      id: call["id"] ?? call["toolCallId"] ?? "",
+      name: name ?? call["toolName"] ?? "",
+      arguments: given ?? call["input"] ?? call["args"] ?? "",
+    },
+  ]
 }
 
 /** The model's reasoning, from parts that are marked as such. */

@@ -33,6 +33,16 @@ const kindPaths = pathsOf([
   "langfuse.observation.type",
 ])
 
+const vercelPaths = pathsOf(["ai.operationId"])
+
+/** By the operation that spans of Vercel's AI SDK name before version 7. */
+const operationsOfVercel: readonly (readonly [RegExp, string])[] = [
+  [/^ai\.(?:generate|stream)(?:Text|Object)$/, "invoke_agent"],
+  [/^ai\.\w+\.do(?:Generate|Stream)$/, "chat"],
+  [/^ai\.\w+\.doEmbed$/, "embeddings"],
+  [/^ai\.toolCall$/, "execute_tool"],
+]
+
 /** Attributes that no other span has. */
 const agentColumns: readonly SpanColumnName[] = [
   "operation_name",
@@ -49,6 +59,9 @@ export function operationOf({ name }: Span, trees: readonly AttributeTree[], exp
   if (typeof explicit === "string") return explicit
   const kind = textOf(firstFound(trees, kindPaths))?.toLowerCase() ?? ""
   if (Object.hasOwn(operationOfKind, kind)) return operationOfKind[kind] ?? ""
+  const vercel = textOf(firstFound(trees, vercelPaths)) ?? ""
+  const ofVercel = operationsOfVercel.find(([pattern]) => pattern.test(vercel))
+  if (ofVercel !== undefined) return ofVercel[1]
   return operations.find((one) => name === one || name.startsWith(`${one} `)) ?? ""
 }
 

@@ -73,7 +73,13 @@ export const outputNames = [
 
 /** Names of the counts in `summary.usage`; each is an integer. */
 export const usageNames = {
-  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens", "weave.usage.input_tokens"],
+  input_tokens: [
+    "gen_ai.usage.input_tokens",
+    "ai.usage.inputTokens",
+    "weave.usage.input_tokens",
+    // Vercel: an embedding.
+    "ai.usage.tokens",
+  ],
   prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
   completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
   output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens", "weave.usage.output_tokens"],
