@@ -149,6 +149,31 @@ test("law 4: objects 9: refs whose values are too large together are refused, al
   expect((fewer.body as { vals: unknown[] }).vals).toHaveLength(20)
 })
 
+test("law 8: calls 3.2: feedback on calls that is far larger than they are is read in pieces of at most 16 MiB", async () => {
+  const [small, ids] = ["acme/noted", numbers.map((number) => uuid(2000 + number))]
+  const calls = ids.map((id) => ({ id, started_at: "2026-01-02 03:04:05.000001", trace_id: id, op_name: "op" }))
+  await storeCalls(opened.app, small, calls)
+  const note = { project_id: small, feedback_type: "long", payload: { text: "x".repeat(0.9 * mebibyte) } }
+  for (const id of ids) {
+    const batch = [1, 2].map(() => ({ ...note, weave_ref: `weave:///${small}/call/${id}` }))
+    await created("/feedback/batch/create", { batch })
+  }
+  let lines: { id: string; summary: { weave: { feedback: (typeof note)[] } } }[] = []
+  const pieces = await piecesOf(async () => {
+    lines = (await opened.acme.lines("/calls/stream_query", {
+      project_id: small,
+      include_feedback: true,
+    })) as typeof lines
+  })
+  expect(lines.map(({ id }) => id)).toEqual(ids)
+  for (const { summary } of lines) {
+    expect(summary.weave.feedback.map(({ payload }) => payload)).toEqual([note.payload, note.payload])
+  }
+  expectPieces(pieces)
+  // Not one by one.
+  expect(pieces.filter((bytes) => bytes > mebibyte).length).toBeLessThan(count / 3)
+})
+
 test("law 1: calls 3.9: a large value that refs of many calls name is put into a few of them at a time", async () => {
   const model = `weave:///${project}/object/large-0:latest`
   const calls = Array.from({ length: count }, (_, index) => ({

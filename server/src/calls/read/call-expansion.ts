@@ -20,9 +20,9 @@ const pieceBytes = 16 * 1024 ** 2
 export async function* expandRows(
   dependencies: CallDependencies,
   principal: Principal,
-  rows: CallRow[],
+  rows: readonly CallRow[],
   columns: readonly string[],
-): AsyncGenerator<CallRow[]> {
+): AsyncGenerator<readonly CallRow[]> {
   const expanded = await expandAtOnce(dependencies, principal, rows, columns).catch((error: unknown) => {
     if (rows.length > 1 && error instanceof HeddleError && error.code === "payload_too_large") return null
     throw error
@@ -37,9 +37,9 @@ export async function* expandRows(
 async function expandAtOnce(
   dependencies: CallDependencies,
   principal: Principal,
-  rows: CallRow[],
+  rows: readonly CallRow[],
   columns: readonly string[],
-): Promise<CallRow[]> {
+): Promise<readonly CallRow[]> {
   const mostBytes = rows.length > 1 ? pieceBytes : dependencies.limits.refs_value_bytes
   let expanded = rows
   let bytes = 0
@@ -99,7 +99,11 @@ function refsAt(rows: readonly CallRow[], path: readonly string[]): Map<string, 
   return refs
 }
 
-function withValues(rows: CallRow[], path: readonly string[], values: ReadonlyMap<string, string>): CallRow[] {
+function withValues(
+  rows: readonly CallRow[],
+  path: readonly string[],
+  values: ReadonlyMap<string, string>,
+): readonly CallRow[] {
   const [head, ...rest] = path
   const column = payloads.find((one) => one === head)
   if (column === undefined) return rows

@@ -1,4 +1,4 @@
-/** Additions to rows by the flags of a calls query: evaluation-store-calls 3.2, 3.4. Each is read once per batch. */
+/** Additions to rows by the flags of a calls query: evaluation-store-calls 3.2, 3.4. Each is read once for some rows together. */
 import { formatRef } from "../../objects/refs/refs.ts"
 import { attachedFields } from "../../labelling/feedback/feedback-types.ts"
 import { memberText } from "../../json/json-members.ts"
@@ -18,6 +18,7 @@ export type Inclusions = Pick<
   "include_costs" | "include_feedback" | "include_total_storage_size" | "include_usernames"
 >
 
+/** @throws {HeddleError} `query_memory` where they are too large for so many rows together: read those of fewer. */
 export async function readExtras(
   dependencies: CallDependencies,
   project: ProjectAccess,
@@ -76,6 +77,9 @@ function usageOf({ summary }: CallRow): Map<string, TokenUsage> {
   return usage === null ? new Map() : usageByModel(JSON.parse(usage))
 }
 
+/** Limit on the feedback on several calls together: it is parsed at once, on the main thread. */
+const pieceBytes = 16 * 1024 ** 2
+
 /** JSON texts of the feedback on each call, oldest first; payloads as they came. */
 async function feedbackOf(
   { traces }: CallDependencies,
@@ -85,14 +89,11 @@ async function feedbackOf(
   const byCall = new Map<string, string[]>()
   if (rows.length === 0) return byCall
   const prefix = formatRef(project.name, "call", "")
-  const refs = rows.map((row) => ({ $literal: prefix + row.id }))
-  const selection = {
-    projectId: project.id,
-    projectName: project.name,
-    where: { $in: [{ $getField: "weave_ref" }, refs] as [{ $getField: string }, { $literal: string }[]] },
-  }
+  const weaveRefs = rows.map((row) => prefix + row.id)
+  const selection = { projectId: project.id, projectName: project.name, where: null, weaveRefs }
   const page = { fields: attachedFields, sortBy: null, limit: null, offset: 0 }
-  for (const values of await selectFeedback(traces, selection, page)) {
+  const mostBytes = rows.length > 1 ? pieceBytes : undefined
+  for (const values of await selectFeedback(traces, selection, page, mostBytes)) {
     const id = String(values[attachedFields.indexOf("weave_ref")]).slice(prefix.length)
     byCall.getOrInsertComputed(id, () => []).push(feedbackText(values))
   }

@@ -13,6 +13,7 @@ import {
   readFirstRows,
 } from "../../storage/traces/calls/call-row-reads.ts"
 import { fieldsOf } from "../../storage/traces/query/expression-fields.ts"
+import { inPieces } from "../../storage/traces/query/in-pieces.ts"
 import type { Page } from "../../storage/traces/calls/scanned-calls.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { CallReadRequest, CallsQueryRequest, CallsQueryStatsRequest } from "../../wire/calls/call-read.ts"
@@ -54,10 +55,16 @@ export async function* queryCalls(
   const selection = await selectionOf(dependencies, principal, project, request)
   const batches = readBatches(traces, selection, page, storedColumns(columns))
   const expanded = request.return_expanded_column_values === false ? [] : (request.expand_columns ?? [])
+  const readPiece = async (rows: readonly CallRow[]) => ({
+    some: rows,
+    extras: await readExtras(dependencies, project, request, rows),
+  })
   for await (const found of batches) {
-    const extras = await readExtras(dependencies, project, request, found)
-    for await (const rows of expandRows(dependencies, principal, found, expanded)) {
-      yield rows.map((row) => callText(row, columns, extras(row)))
+    // The feedback on calls may be far larger than the calls.
+    for await (const { some, extras } of inPieces(found, readPiece)) {
+      for await (const rows of expandRows(dependencies, principal, some, expanded)) {
+        yield rows.map((row) => callText(row, columns, extras(row)))
+      }
     }
   }
 }

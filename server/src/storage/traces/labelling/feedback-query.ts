@@ -4,7 +4,7 @@ import { type FeedbackFieldScope, feedbackSelection, feedbackValue } from "./fee
 import { compileCondition } from "../query/query-condition.ts"
 import { compileOrder } from "../query/query-order.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
-import type { QueryLimits, TraceParameters, TraceStore } from "../store/trace-store.ts"
+import type { TraceParameters, TraceStore } from "../store/trace-store.ts"
 
 export interface FeedbackSelection {
   /** Id in the catalog. */
@@ -12,6 +12,8 @@ export interface FeedbackSelection {
   /** `entity/project`. */
   projectName: string
   where: Operand | null
+  /** Only what is about these. */
+  weaveRefs?: readonly string[]
 }
 
 export interface FeedbackPage {
@@ -24,18 +26,22 @@ export interface FeedbackPage {
 }
 
 /** Payloads may take a mebibyte each, and an answer is made in memory. */
-const answerLimits: QueryLimits = { resultBytes: 256 * 1024 ** 2 }
+const answerBytes = 256 * 1024 ** 2
 
-/** Rows as lists of values, in the order of `fields`. @throws {HeddleError} for fields and expressions that mean nothing. */
+/**
+ * Rows as lists of values, in the order of `fields`.
+ * @throws {HeddleError} for fields and expressions that mean nothing; `query_memory` beyond `mostBytes`.
+ */
 export async function selectFeedback(
   traces: TraceStore,
   selection: FeedbackSelection,
   { fields, ...page }: FeedbackPage,
+  mostBytes = answerBytes,
 ): Promise<unknown[][]> {
   const { sql, parameters } = feedbackRowsSql(selection, page, (scope) =>
     fields.map((field, index) => `${feedbackSelection(field, scope)} as c${index}`).join(", "),
   )
-  const rows = await traces.rows<Record<string, unknown>>(sql, parameters, answerLimits)
+  const rows = await traces.rows<Record<string, unknown>>(sql, parameters, { resultBytes: mostBytes })
   return rows.map((row) => fields.map((_, index) => row[`c${index}`]))
 }
 
@@ -67,12 +73,22 @@ export async function countFeedback(traces: TraceStore, selection: FeedbackSelec
   return Number(row?.n ?? 0)
 }
 
-function condition({ projectId, where }: FeedbackSelection, scope: FeedbackFieldScope): string {
+function condition({ projectId, where, weaveRefs }: FeedbackSelection, scope: FeedbackFieldScope): string {
   const { parameters } = scope
-  const ofProject = `feedback.project_id = ${parameters.bind(projectId, "UUID")}`
-  if (where === null) return ofProject
-  const field = (path: string) => feedbackValue(path, scope)
-  return `${ofProject} and ${compileCondition(where, { field, parameters })}`
+  const conditions = [`feedback.project_id = ${parameters.bind(projectId, "UUID")}`]
+  if (weaveRefs !== undefined) conditions.push(isAbout(projectId, weaveRefs, parameters))
+  if (where !== null) {
+    const field = (path: string) => feedbackValue(path, scope)
+    conditions.push(compileCondition(where, { field, parameters }))
+  }
+  return conditions.join(" and ")
+}
+
+/** With `final` only keys are looked at before payloads are read: the ids of what is about the refs are found first. */
+function isAbout(projectId: string, weaveRefs: readonly string[], parameters: SqlParameters): string {
+  const isNamed = `feedback.weave_ref in ${parameters.bind(weaveRefs, "Array(String)")}`
+  const ids = `select id from feedback where project_id = ${parameters.bind(projectId, "UUID")} and ${isNamed}`
+  return `feedback.id in (${ids}) and ${isNamed}`
 }
 
 function orderTerms(sortBy: readonly SortBy[] | null, scope: FeedbackFieldScope): string[] {
