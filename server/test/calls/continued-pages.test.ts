@@ -73,6 +73,40 @@ test("a page that is asked for after calls were deleted is counted anew", async 
   expect(await pageAt(project, 2 * pageSize)).toEqual(whole.slice(2 * pageSize + 10, 3 * pageSize + 10))
 })
 
+test("whoever begins a list anew moves none of the pages that another user reads", async () => {
+  const colleague = await opened.addColleague("reader")
+  const project = await projectOf(1_500)
+  const whole = await idsOf(project, newestFirst)
+  const pages = [await pageAt(project, 0, newestFirst), await pageAt(project, pageSize, newestFirst)]
+  const later = [0, 1, 2, 3, 4].map((index) => call(`n${index}`, "2026-03-01 00:00:00.000000"))
+  await storeCalls(opened.app, project, later)
+  const body = { project_id: project, columns: ["id"], limit: pageSize, offset: 0, ...newestFirst }
+  const others = (await colleague.lines("/calls/stream_query", body)) as { id: string }[]
+  expect(others.map(({ id }) => id).slice(0, 6)).toEqual([...later.map(({ id }) => id), whole[0]])
+  for (const page of [2, 3, 4]) pages.push(await pageAt(project, page * pageSize, newestFirst))
+  expect(pages.flat()).toEqual(whole)
+})
+
+test("a page that is still being read when calls are deleted does not bring back what was counted before", async () => {
+  const project = await projectOf(1_500)
+  const whole = await idsOf(project)
+  await pageAt(project, pageSize)
+  const answer = await opened.app.server.inject({
+    method: "POST",
+    url: "/calls/stream_query",
+    headers: { authorization: `Bearer ${opened.acme.key}` },
+    payload: { project_id: project, limit: pageSize, offset: 2 * pageSize },
+    payloadAsStream: true,
+  })
+  await opened.acme.post("/calls/delete", { project_id: project, call_ids: whole.slice(0, 10) })
+  let text = ""
+  for await (const piece of answer.stream() as AsyncIterable<Buffer>) text += piece.toString()
+  expect(text.split("\n").filter((line) => line !== "")).toHaveLength(pageSize)
+  for (const offset of [2 * pageSize, 3 * pageSize]) {
+    expect(await pageAt(project, offset)).toEqual(whole.slice(offset + 10, offset + 10 + pageSize))
+  }
+})
+
 test("a page up to a moment has no call that was started again after it, and all that were started again before", async () => {
   const project = await projectOf(900)
   const whole = await idsOf(project, newestFirst)

@@ -64,10 +64,10 @@ export async function deleteCalls(
     // First: a deletion that is repeated after a failure finds no call that was deleted already.
     await deleteAgentSpans(traces, project.id, ids)
     await writer.add(rows.batch())
+    forgetPages(traces, project.id)
     // Again: one that was sent once more meanwhile did not find its call deleted yet.
     await deleteAgentSpans(traces, project.id, ids)
   })
-  forgetPages(traces, project.id)
   usageOf(database)?.changed(project.entityId)
   return calls.length
 }

@@ -1,9 +1,11 @@
 /**
  * A page far into a list that is in the order of time goes on from where a page before it ended: what comes before is not
  * looked for again. Calls that others add or delete meanwhile move none of its rows, so that who reads a list page after
- * page meets each call once. Lists under other conditions than on the start are counted anew: where few calls meet them, all
- * are sorted sooner than enough are found from a moment on.
+ * page meets each call once. Whoever begins it meets what there is now, so each user goes on from their own pages alone. Lists
+ * under other conditions than on the start are counted anew: where few calls meet them, all are sorted sooner than enough are
+ * found from a moment on.
  */
+import { currentTenant } from "../../../work/work-scope.ts"
 import { keepRecent } from "../recently-used.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import { inlineParameters } from "../store/sql-literal.ts"
@@ -32,8 +34,14 @@ const mostMarks = 16
 /** A list is known by its statement; one that names thousands of values is not kept. */
 const longestName = 16_384
 
-/** The marks of each list, those of its last pages last; the most recently used list last. */
-const lists = new WeakMap<TraceStore, Map<string, Mark[]>>()
+/** A list that a user reads. */
+interface List {
+  /** Those of its last pages last. */
+  marks: readonly Mark[]
+}
+
+/** By name; the most recently used list last. */
+const lists = new WeakMap<TraceStore, Map<string, List>>()
 
 export interface ContinuedPage {
   /** Of the list what is read. */
@@ -50,11 +58,12 @@ export function continuedPage(traces: TraceStore, selection: CallsSelection, pag
   if (selection.byTime === null || !selection.isByStart || page.limit === null) return whole
   const name = listName(selection)
   if (name.length > longestName) return whole
-  const known = lists.getOrInsertComputed(traces, () => new Map())
+  const known = lists.getOrInsertComputed(traces, () => new Map<string, List>())
   // A first page asks for what there is now.
-  if (page.offset === 0) known.delete(name)
+  const list = (page.offset === 0 ? undefined : known.get(name)) ?? { marks: [] }
+  keepRecent(known, name, list, mostLists)
   const oldest = performance.now() - longestKeptMs
-  const marks = (known.get(name) ?? []).filter(({ madeAt }) => madeAt > oldest)
+  const marks = list.marks.filter(({ madeAt }) => madeAt > oldest)
   const mark = marks.filter(({ before }) => before <= page.offset).toSorted((a, b) => b.before - a.before)[0]
   const skipped = mark?.before ?? 0
   return {
@@ -64,16 +73,17 @@ export function continuedPage(traces: TraceStore, selection: CallsSelection, pag
       const before = page.offset + beforeLastStart
       // A page of one moment alone ends in none that another page ends in; a short one is the last.
       if (beforeLastStart === 0 || before < fewBefore || count < (page.limit as number)) return
+      // Calls were deleted meanwhile, or the list was begun anew: it is counted otherwise now.
+      if (known.get(name) !== list) return
       const startedAt = lastStart.slice(0, -1).replace("T", " ")
-      const others = marks.filter((one) => one.before !== before)
-      const all = [...others, { before, startedAt, madeAt: performance.now() }]
-      keepRecent(known, name, all.slice(-mostMarks), mostLists)
+      const others = list.marks.filter((one) => one.before !== before)
+      list.marks = [...others, { before, startedAt, madeAt: performance.now() }].slice(-mostMarks)
     },
   }
 }
 
 const listName = ({ projectId, where, order, parameters }: CallsSelection) =>
-  `${projectId} ${inlineParameters(`${where} order by ${order}`, parameters)}`
+  `${projectId} ${currentTenant().userId} ${inlineParameters(`${where} order by ${order}`, parameters)}`
 
 /** Rows of a page that were read so far. */
 export class ReadRows {
