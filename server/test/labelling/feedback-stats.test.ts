@@ -205,6 +205,25 @@ test("law 8: payload_schema looks at no more large payloads than memory is meant
   expect(paths.map(({ json_path }) => json_path)).toEqual(["p10", "p11", "p4", "p5", "p6", "p7", "p8", "p9"])
 })
 
+test("law 8: payload_schema names no more paths than memory is meant for: a long key may stand before many", async () => {
+  const other = opened.acme.newProject()
+  const key = "k".repeat(400_000)
+  const members = Array.from({ length: 50_000 }, (_, n): [string, number] => [`m${n}`, 1])
+  await createdFeedback(opened.acme, other, {
+    feedback_type: "deep",
+    payload: { first: 1, [key]: Object.fromEntries(members) },
+  })
+  const answer = await opened.acme.post("/feedback/payload_schema", {
+    project_id: other,
+    start: new Date(Date.now() - 3_600_000).toISOString(),
+  })
+  const { paths } = payloadSchemaAnswer.strict().parse(answer.body)
+  expect(paths[0]).toEqual({ json_path: "first", value_type: "numeric" })
+  expect(paths[1]).toEqual({ json_path: `${key}.m0`, value_type: "numeric" })
+  // All of them would be 20 GB.
+  expect(paths.length).toBeLessThan(100)
+})
+
 describe("objects 5: aggregate", () => {
   const ask = (fields: Record<string, unknown>) => {
     const range = { after_ms: Date.parse(start), before_ms: Date.parse(end) }
