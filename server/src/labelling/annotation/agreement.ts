@@ -14,6 +14,7 @@
  *
  * A coefficient that is not defined, since there is nothing to tell agreement from chance by, is null.
  */
+import { hash } from "node:crypto"
 
 /** Labels of one unit by annotator: JSON values. */
 export type Unit = ReadonlyMap<string, unknown>
@@ -181,13 +182,17 @@ function alpha(observed: number, expected: number): number | null {
   return expected > 0 ? 1 - observed / expected : null
 }
 
+/** A label may have a mebibyte, and its category is kept as long as labels are added. */
+const longestCategory = 64
+
 /** Equal values give equal texts, in whatever order the keys of an object stand. */
 function categoryOf(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
+  const text = JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   )
+  return text.length <= longestCategory ? text : hash("sha256", text)
 }
 
 /** Whether two values are the same label. */

@@ -14,6 +14,7 @@ import {
 import { findCompleters } from "../../storage/catalog/labelling/annotation-progress.ts"
 import { findQueue } from "../../storage/catalog/labelling/annotation-queues.ts"
 import { type LabelRow, readLabels } from "../../storage/traces/labelling/queue-labels.ts"
+import { inPieces } from "../../storage/traces/query/in-pieces.ts"
 import type { LabelledItem, LabelsQueryBody, QueueAgreement } from "../../wire/labelling/annotation-label.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { formatRef } from "../../objects/refs/refs.ts"
@@ -41,7 +42,7 @@ export interface ItemLabels {
 const itemsAtOnce = 2000
 const annotationType = "wandb.annotation."
 
-/** Labels of these items, in their order. */
+/** Labels of these items, in their order. @throws {HeddleError} `query_memory` where those of several are too large together. */
 export async function labelsOf(
   { database, traces }: StoreDependencies,
   access: QueueAccess,
@@ -92,8 +93,8 @@ export async function measureAgreement(dependencies: StoreDependencies, access: 
   const tallies = new Map<string, AgreementTally>()
   const people = new AnnotatorTally()
   const suggestions = new Map<string, { offered: number; accepted: number }>()
-  for await (const chunk of itemChunks(dependencies, access, null)) {
-    for (const { labels } of await labelsOf(dependencies, access, chunk)) {
+  for await (const some of labelPieces(dependencies, access, null, (items) => labelsOf(dependencies, access, items))) {
+    for (const { labels } of some) {
       for (const [field, unit] of unitsOf(labels)) {
         const tally = tallies.get(field) ?? new AgreementTally()
         tallies.set(field, tally)
@@ -141,8 +142,9 @@ export async function queryLabels(
   await requireQueue(dependencies, access)
   const limit = body.limit ?? defaultPage
   const found: LabelledItem[] = []
-  for await (const chunk of itemChunks(dependencies, access, body.after ?? null)) {
-    for (const one of await withDecisions(dependencies, access, chunk)) {
+  const read = (items: readonly AnnotationItemRecord[]) => withDecisions(dependencies, access, items)
+  for await (const some of labelPieces(dependencies, access, body.after ?? null, read)) {
+    for (const one of some) {
       if (!isWanted(one, body)) continue
       if (found.length === limit) return { items: found, next_after: found.at(-1)?.item.id ?? null }
       found.push(one)
@@ -192,10 +194,23 @@ export function toFinalLabel({ item_id: _item, value, ...label }: FinalLabelReco
 }
 
 /**
+ * What `read` gives for the labels of live items, in the order in which these were added: of many items at once, of fewer
+ * where labels are large. `after` as in {@link itemChunks}.
+ */
+export async function* labelPieces<Piece>(
+  dependencies: StoreDependencies,
+  access: QueueAccess,
+  after: string | null,
+  read: (items: readonly AnnotationItemRecord[]) => Promise<Piece>,
+): AsyncGenerator<Piece> {
+  for await (const items of itemChunks(dependencies, access, after)) yield* inPieces(items, read)
+}
+
+/**
  * Live items in the order in which they were added. `after` may have been taken out of the queue since its page was read.
  * @throws {HeddleError} `not_found` for an unknown `after`.
  */
-export async function* itemChunks(
+async function* itemChunks(
   { database }: StoreDependencies,
   access: QueueAccess,
   after: string | null,

@@ -3,7 +3,7 @@ import type { Principal } from "../../http/principal.ts"
 import { findFinalLabels, type FinalLabelRecord } from "../../storage/catalog/labelling/annotation-final-labels.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { isDisputed } from "./agreement.ts"
-import { itemChunks, type ItemLabels, labelsOf, requireQueue, unitsOf } from "./labels.ts"
+import { type ItemLabels, labelPieces, labelsOf, requireQueue, unitsOf } from "./labels.ts"
 import { queueFor } from "./queues.ts"
 
 export interface HeldLabels {
@@ -26,15 +26,15 @@ export async function* heldLabels(
 ): AsyncGenerator<HeldLabels[]> {
   const access = await queueFor(dependencies.database, { ...principal, right: "read" }, name, queueId)
   await requireQueue(dependencies, access)
-  for await (const items of itemChunks(dependencies, access, null)) {
+  yield* labelPieces(dependencies, access, null, async (items) => {
     const finals = await findFinalLabels(
       dependencies.database,
       items.map(({ id }) => id),
     )
     const finalsOf = Map.groupBy(finals, ({ item_id }) => item_id)
     const labelled = await labelsOf(dependencies, access, items)
-    yield labelled.map((one) => held(one, finalsOf.get(one.item.id) ?? []))
-  }
+    return labelled.map((one) => held(one, finalsOf.get(one.item.id) ?? []))
+  })
   await requireQueue(dependencies, access)
 }
 
