@@ -3,6 +3,7 @@ import { callsTask } from "./calls/write/calls-task.ts"
 import { linksTask } from "./objects/dataset-sources/link-body.ts"
 import { finishTask, predictionTask, scoreTask } from "./evaluations/runs/run-bodies.ts"
 import { feedbackTask } from "./labelling/feedback/feedback-task.ts"
+import { parquetEndTask, parquetGroupTask } from "./transfer/export/parquet-tasks.ts"
 import { importCallsTask } from "./transfer/import/calls-import-task.ts"
 import { importDatasetTask, tableStretchTask } from "./transfer/import/dataset-import-task.ts"
 import { importFeedbackTask } from "./transfer/import/feedback-import-task.ts"
@@ -39,6 +40,8 @@ export const runTask = taskRunner([
   manifestTask,
   mapRowsTask,
   modelTask,
+  parquetEndTask,
+  parquetGroupTask,
   parquetSizeTask,
   predictionTask,
   publicationTask,

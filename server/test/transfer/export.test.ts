@@ -1,7 +1,10 @@
 /** Exporting calls as files in each format. */
+import { parquetMetadata, parquetReadObjects } from "hyparquet"
+import { zstdDecompressSync } from "node:zlib"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { publish, publishDataset } from "../support/judges.ts"
+import { readMetrics } from "../support/metrics.ts"
 import { storeCalls } from "../support/stored-calls.ts"
 
 let world: EvaluationApp
@@ -108,6 +111,42 @@ test("law 8: export: rows that share no keys are no file of more columns than on
     })
   }
   expect((await exported("jsonl")).text.split("\n")).toHaveLength(102)
+})
+
+test("law 8: export: a Parquet file of many groups of rows is encoded on threads, and has every row", async () => {
+  const project = world.acme.newProject()
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({
+    n,
+    half: n / 2,
+    text: `row ${n}`,
+    even: n % 2 === 0,
+    ...(n < 10_000 ? { early: [n, "\u2028"] } : {}),
+  }))
+  const made = await world.acme.post("/table/create", { table: { project_id: project, rows } })
+  const { digest: table_digest } = made.body as { digest: string }
+  const onThreads = async () => {
+    const finished = 'heddle_queue_finished_total{queue="payload_threads",kind="heavy"}'
+    return (await readMetrics(world.admin)).get(finished) ?? 0
+  }
+  const before = await onThreads()
+  const answer = await world.app.server.inject({
+    method: "POST",
+    url: "/export/dataset",
+    headers: { authorization: `Bearer ${world.acme.key}` },
+    payload: { project_id: project, table_digest, format: "parquet" },
+  })
+  expect(answer.statusCode).toBe(200)
+  const { buffer, byteOffset, byteLength } = answer.rawPayload
+  const file = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
+  expect(parquetMetadata(file).row_groups.length).toBeGreaterThan(2)
+  const read = await parquetReadObjects({ file, compressors: { ZSTD: (bytes) => zstdDecompressSync(bytes) } })
+  const cells = rows.map(({ n, early, ...row }) => ({
+    ...row,
+    n: BigInt(n),
+    early: early === undefined ? null : JSON.stringify(early),
+  }))
+  expect(read).toEqual(cells)
+  expect(await onThreads()).toBeGreaterThan(before + 1)
 })
 
 test("objects 3.1: export: the latest version of a dataset, though an op of its name was published after it", async () => {

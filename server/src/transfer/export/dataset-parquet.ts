@@ -1,16 +1,14 @@
-/** Datasets as Parquet: texts, numbers and booleans as such, anything else as JSON. */
-import type { SchemaElement } from "hyparquet"
-import { fileWriter, ParquetWriter } from "hyparquet-writer"
-import { open, rm } from "node:fs/promises"
+/** Datasets as Parquet. */
+import { type FileHandle, open, rm } from "node:fs/promises"
 import type { Readable } from "node:stream"
-import { zstdCompressSync } from "node:zlib"
 import { HeddleError } from "../../errors.ts"
-import { stringOf } from "../../json/json-cursor.ts"
-import { membersOf } from "../../json/json-members.ts"
-import type { DatasetColumns, DatasetKind } from "./dataset-columns.ts"
+import type { ThreadPool } from "../../threads/thread-pool.ts"
+import { noLookups } from "../../threads/thread-task.ts"
+import type { DatasetColumns } from "./dataset-columns.ts"
+import { betweenRows, parquetEndTask, parquetGroupTask, parquetStart } from "./parquet-tasks.ts"
 import { rowSlices } from "./row-slices.ts"
 
-/** Of a group of rows. It is encoded and compressed at once, on the thread that serves everybody. */
+/** Of a group of rows, which is encoded and compressed at once. */
 const groupRows = 8192
 const groupCharacters = 2 * 1024 ** 2
 const groupCells = 1024 ** 2
@@ -21,37 +19,87 @@ const mostListed = 200_000
 
 /** Written into `file` first: its list of what is where stands at its end. What reads it goes on when its name is gone. */
 export async function datasetParquet(
+  threads: ThreadPool,
   columns: DatasetColumns,
   batches: AsyncIterable<readonly string[]>,
   file: string,
 ): Promise<Readable> {
+  const handle = await open(file, "w+")
   try {
-    await write(file, columns, batches)
-    return (await open(file)).createReadStream()
+    await new ParquetFile(threads, columns, handle).write(batches)
+    return handle.createReadStream({ start: 0 })
+  } catch (error) {
+    await handle.close()
+    throw error
   } finally {
     await rm(file, { force: true })
   }
 }
 
-async function write(name: string, columns: DatasetColumns, batches: AsyncIterable<readonly string[]>): Promise<void> {
-  const writer = new ParquetWriter({
-    writer: fileWriter(name),
-    schema: schemaOf(columns),
-    codec: "ZSTD",
-    compressors: { ZSTD: zstdCompressSync },
-    createdBy: "heddle",
-  })
-  let listed = 0
-  let group = new CellGroup(columns)
-  for await (const rows of rowSlices(batches, columns.size)) {
-    group.add(rows)
-    if (!group.isFull) continue
-    if ((listed += columns.size) > mostListed) throw tooWide(columns.size)
-    await writer.write({ columnData: group.columnData(), rowGroupSize: group.rows })
-    group = new CellGroup(columns)
+/** Rows that are encoded and compressed together. */
+interface Group {
+  rows: string[]
+  characters: number
+}
+
+class ParquetFile {
+  readonly #threads: ThreadPool
+  readonly #columns: DatasetColumns
+  readonly #handle: FileHandle
+  readonly #groups: Buffer[] = []
+  #length = 0
+
+  constructor(threads: ThreadPool, columns: DatasetColumns, handle: FileHandle) {
+    this.#threads = threads
+    this.#columns = columns
+    this.#handle = handle
   }
-  if (group.rows > 0) await writer.write({ columnData: group.columnData(), rowGroupSize: group.rows })
-  await writer.finish()
+
+  async write(batches: AsyncIterable<readonly string[]>): Promise<void> {
+    await this.#append(parquetStart)
+    let group: Group = { rows: [], characters: 0 }
+    for await (const rows of rowSlices(batches, this.#columns.size)) {
+      for (const row of rows) {
+        group.rows.push(row)
+        group.characters += row.length
+      }
+      if (!this.#isFull(group)) continue
+      if ((this.#groups.length + 1) * this.#columns.size > mostListed) throw tooWide(this.#columns.size)
+      await this.#addGroup(group)
+      group = { rows: [], characters: 0 }
+    }
+    if (group.rows.length > 0) await this.#addGroup(group)
+    await this.#addEnd()
+  }
+
+  #isFull({ rows, characters }: Group): boolean {
+    const mostRows = Math.min(groupRows, Math.max(fewestGroupRows, groupCells / this.#columns.size))
+    return rows.length >= mostRows || characters >= groupCharacters
+  }
+
+  async #addGroup({ rows, characters }: Group): Promise<void> {
+    const input = { ...this.#part(), rows: Buffer.from(rows.join(betweenRows)) }
+    const options = { bytes: characters + rows.length * this.#columns.size, answer: noLookups }
+    const { bytes, listed } = await this.#threads.run(parquetGroupTask, input, options)
+    this.#groups.push(listed)
+    await this.#append(bytes)
+  }
+
+  async #addEnd(): Promise<void> {
+    const size = this.#groups.reduce((sum, { length }) => sum + length, 0)
+    const input = { ...this.#part(), groups: this.#groups }
+    const { bytes } = await this.#threads.run(parquetEndTask, input, { bytes: size, answer: noLookups })
+    await this.#append(bytes)
+  }
+
+  #part() {
+    return { columns: JSON.stringify([...this.#columns]), start: this.#length }
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    await this.#handle.appendFile(bytes)
+    this.#length += bytes.length
+  }
 }
 
 function tooWide(columns: number): HeddleError {
@@ -59,64 +107,4 @@ function tooWide(columns: number): HeddleError {
     "invalid_request",
     `the rows are too many for a Parquet file of ${columns} columns; export them as CSV or JSON Lines`,
   )
-}
-
-function schemaOf(columns: DatasetColumns): SchemaElement[] {
-  const fields = Array.from(columns, ([name, kind]): SchemaElement => ({
-    name,
-    repetition_type: "OPTIONAL",
-    ...types[kind],
-  }))
-  return [{ name: "schema", num_children: fields.length }, ...fields]
-}
-
-const types: Readonly<Record<DatasetKind, Pick<SchemaElement, "type" | "converted_type" | "logical_type">>> = {
-  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
-  integer: { type: "INT64" },
-  number: { type: "DOUBLE" },
-  boolean: { type: "BOOLEAN" },
-  // The converted type of the same name would have the writer print the text a second time.
-  json: { type: "BYTE_ARRAY", logical_type: { type: "JSON" } },
-}
-
-const encoder = new TextEncoder()
-
-const cells: Readonly<Record<DatasetKind, (json: string) => unknown>> = {
-  text: stringOf,
-  integer: BigInt,
-  number: Number,
-  boolean: (json) => json === "true",
-  json: (json) => encoder.encode(json),
-}
-
-/** Rows that are encoded and compressed together. */
-class CellGroup {
-  readonly #columns: { name: string; kind: DatasetKind; data: unknown[] }[]
-  #characters = 0
-  rows = 0
-
-  constructor(columns: DatasetColumns) {
-    this.#columns = Array.from(columns, ([name, kind]) => ({ name, kind, data: [] }))
-  }
-
-  get isFull(): boolean {
-    const mostRows = Math.min(groupRows, Math.max(fewestGroupRows, groupCells / this.#columns.length))
-    return this.rows >= mostRows || this.#characters >= groupCharacters
-  }
-
-  add(rows: readonly string[]): void {
-    for (const row of rows) {
-      const members = new Map(membersOf(row))
-      for (const { name, kind, data } of this.#columns) {
-        const json = members.get(name)
-        data.push(json === undefined ? null : cells[kind](json))
-      }
-      this.#characters += row.length
-    }
-    this.rows += rows.length
-  }
-
-  columnData(): { name: string; data: unknown[] }[] {
-    return this.#columns.map(({ name, data }) => ({ name, data }))
-  }
 }

@@ -16,7 +16,7 @@ import { datasetParquet } from "./dataset-parquet.ts"
 import { rowSlices } from "./row-slices.ts"
 
 export async function exportDataset(
-  { database, traces, blobs, limits }: CallDependencies,
+  { database, traces, blobs, threads, limits }: CallDependencies,
   project: ProjectAccess,
   body: ExportDatasetBody,
 ): Promise<Readable> {
@@ -24,7 +24,7 @@ export async function exportDataset(
   const rows = () => tableTexts(traces, project, digest)
   if (body.format === "jsonl") return readable(lines(await rows()))
   const columns = await datasetColumns(rowSlices(await rows()), limits.import_columns)
-  if (body.format === "parquet") return datasetParquet(columns, await rows(), blobs.temporaryPath())
+  if (body.format === "parquet") return datasetParquet(threads, columns, await rows(), blobs.temporaryPath())
   return readable(csv(columns, rowSlices(await rows(), columns.size), body.spreadsheet_safe === true))
 }
 
