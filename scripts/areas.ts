@@ -52,7 +52,7 @@ export const areas: readonly Area[] = [
   {
     folder: "labelling",
     lives: "of the evaluation store: `feedback/`, and `annotation/` by people in queues",
-    imports: ["objects", ...edge, "threads"],
+    imports: ["objects", ...edge, "threads", "log"],
   },
   {
     folder: "calls",

@@ -281,7 +281,7 @@ async function compose(
     training,
     openInference({ database, gateway, limits, log, checkHealth }),
     openObjects(store, evaluations.published),
-    openLabelling(store),
+    openLabelling(store, log),
     openCalls(store, log),
     openAgents(store),
     openTransfer(store),

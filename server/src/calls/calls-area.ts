@@ -3,6 +3,7 @@ import type { Area } from "../http/area.ts"
 import type { Log } from "../log.ts"
 import { DailyWork } from "../storage/daily-work.ts"
 import { type ExpiringStores, removeExpiredCalls } from "../storage/expired-call-removal.ts"
+import { removeMaskedSpans } from "../storage/traces/agents/span-table.ts"
 import { removeDeletedPayloads } from "../storage/traces/calls/removal/deleted-payloads.ts"
 import type { CallDependencies } from "./dependencies.ts"
 import { callReadRoutes } from "./read/call-read-routes.ts"
@@ -32,6 +33,8 @@ function callRemoval(stores: ExpiringStores, log: Log): DailyWork {
     await removeExpiredCalls(stores, log, signal)
     if (signal.aborted) return
     if (await removeDeletedPayloads(stores.traces)) log.info({}, "payloads of deleted calls were removed")
+    if (signal.aborted) return
+    if (await removeMaskedSpans(stores.traces)) log.info({}, "spans of deleted calls were removed from the disk")
   }
   return new DailyWork(remove, log, "calls past their limit, or payloads of deleted calls, could not be removed")
 }

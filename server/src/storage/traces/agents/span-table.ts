@@ -86,6 +86,17 @@ export async function deleteAgentSpansWhere(
   if (found.length > 0) await traces.command(`delete from agent_spans where ${condition}`, parameters)
 }
 
+/** Gives back the disk that removed spans take, which until then are masked. Returns whether there were any. */
+export async function removeMaskedSpans(traces: TraceStore): Promise<boolean> {
+  const masked = await traces.rows(
+    `select 1 from system.parts
+      where database = currentDatabase() and table = 'agent_spans' and active and has_lightweight_delete limit 1`,
+  )
+  if (masked.length === 0) return false
+  await traces.command("alter table agent_spans apply deleted mask settings mutations_sync = 2")
+  return true
+}
+
 /** A line of the table. */
 export function agentSpanLine(span: NewAgentSpan): string {
   return `${storedJson(span)}\n`
