@@ -157,3 +157,17 @@ test("law 8: beyond the statements that one user may have waiting, 429 says when
   expect([(await statements).length, (await other).status]).toEqual([mostWaiting, 200])
   expect((await readMetrics(opened.admin)).get('heddle_queue_refused_total{queue="catalog",reason="user"}')).toBe(1)
 })
+
+test("law 8: when a key was first used is stored on nobody's account: neither refused with its user's work, nor lost", async () => {
+  const colleague = await opened.addColleague("late")
+  const scope = await scopeOf(colleague)
+  await holdCatalog()
+  const statement = () => sql`select 1`.execute(opened.app.stores.catalog)
+  const statements = inScope(scope, () => Promise.all(Array.from({ length: mostWaiting }, statement)))
+  await expect.poll(() => catalogQueue().snapshot().waiting.heavy, soon).toBeGreaterThan(mostWaiting)
+  await giveBack()
+  await statements
+  const keys = opened.app.stores.catalog.selectFrom("api_keys").select("last_used_at")
+  const lastUses = () => keys.where("user_id", "=", scope.userId).execute()
+  await expect.poll(lastUses, soon).toEqual([{ last_used_at: expect.any(Date) }])
+})

@@ -6,6 +6,7 @@ import type { ErrorLog } from "../../log.ts"
 import { storeKeyUse } from "../../storage/catalog/accounts/api-keys.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { isStoreUnavailable } from "../../errors.ts"
+import { outsideOfRequests } from "../../work/work-scope.ts"
 
 const intervalMs = 60_000
 const firstUseMs = 1_000
@@ -46,7 +47,8 @@ export class KeyUse {
   #store(): Promise<void> {
     clearTimeout(this.#first)
     this.#first = undefined
-    this.#storing = this.#storing.then(() => this.#storeUsed())
+    // A timer keeps the scope of the request that set it.
+    this.#storing = this.#storing.then(() => outsideOfRequests(() => this.#storeUsed()))
     return this.#storing
   }
 
