@@ -199,7 +199,8 @@ export const limitList = {
   payload_threads: {
     default: 2,
     unit: "count",
-    meaning: "Threads that read large bodies and check what users wrote, beside the one that serves everybody.",
+    meaning:
+      "Threads that read large bodies, check what users wrote and encode Parquet files of datasets, beside the one that serves everybody.",
     answer: "none, requests wait",
   },
   payload_waiting_per_user: {
