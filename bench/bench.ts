@@ -23,6 +23,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   annotation: () => import("./annotation.ts"),
   attacks: () => import("./attacks.ts"),
   "calls-growth": () => import("./calls-growth.ts"),
+  "calls-ids": () => import("./calls-ids.ts"),
   "calls-read": () => import("./calls-read.ts"),
   decode: () => import("./decode.ts"),
   "dry-run": () => import("./dry-run.ts"),

@@ -19,3 +19,9 @@ export function count(options: Options, name: string): number {
     throw new Error(`--${name} must be a whole number from 1, not ${String(options[name])}`)
   return value
 }
+
+/** The option as whole numbers of at least 1, with commas between. */
+export function counts(options: Options, name: string): number[] {
+  const parts = String(options[name]).split(",")
+  return parts.map((part) => count({ [name]: part }, name))
+}
