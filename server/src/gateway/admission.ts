@@ -76,14 +76,18 @@ export class Admission {
     }
   }
 
-  /** So much is always left that a team, and a user of a full team, who has nothing in progress finds some. */
+  /**
+   * So much is left by each that a team, and a user of a full team, who has nothing in progress finds some. Where a team has more
+   * than its part by now, such a user has a part of what is left in all.
+   */
   #refuseBeyondShare(owner: RequestOwner, choices: number): void {
     const total = this.#limits.chat_choices_total
     const all = this.#total.choices
     const team = this.#teams.get(owner.teamId)?.choices ?? 0
     const member = this.#members.get(memberKey(owner))?.choices ?? 0
     const ofTeam = shareOf(total - (all - team))
-    const ofMember = shareOf(ofTeam - (team - member))
+    const ofTeamsUser = shareOf(ofTeam - (team - member))
+    const ofMember = member === 0 && ofTeamsUser <= 0 ? shareOf(total - all) : ofTeamsUser
     if (all === 0 || member + choices <= ofMember) return
     const left = Math.max(0, ofMember - member)
     const message =

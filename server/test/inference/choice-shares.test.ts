@@ -1,5 +1,5 @@
 /** What others leave of the choices that all users together may have in progress (inference-api 11.4 rule 7). */
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import { type InferenceApp, openInferenceApp } from "../support/inference-app.ts"
@@ -10,17 +10,20 @@ let app: InferenceApp
 beforeAll(async () => {
   app = await openInferenceApp(engine, { limits: { ...defaultLimits, chat_choices_total: 100 } })
 })
+const answer = engine.handlers.chat
+afterEach(() => {
+  if (answer !== undefined) engine.handlers.chat = answer
+})
 afterAll(() => app.close())
 
 test("inference-api 11.4: whoever has no choices in progress finds room, also when others took all they may", async () => {
   const model = "heddle/tiny"
   const gate = Promise.withResolvers<void>()
-  const before = engine.handlers.chat
   let sampling = 0
   engine.handlers.chat = async (params, each) => {
     sampling += 1
     await gate.promise
-    return before?.(params, each)
+    return answer?.(params, each)
   }
   const running: ReturnType<typeof chat>[] = []
   const ask = (key: string, n: number) => chat(app, { model, n, max_tokens: 1 }, { key })
@@ -49,7 +52,10 @@ test("inference-api 11.4: whoever has no choices in progress finds room, also wh
   // The first team leaves 23.
   expect((await refusal("rival", 17))[0]).toBe(503)
   await enter("rival", 16)
+  // The first team has more than its share by now; seven choices are left in all.
+  expect((await refusal("newcomer", 7))[0]).toBe(503)
+  await enter("newcomer", 6)
+  expect((await refusal("newcomer", 1))[0]).toBe(503)
   gate.resolve()
-  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  if (before !== undefined) engine.handlers.chat = before
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
 })

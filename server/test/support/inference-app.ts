@@ -21,7 +21,7 @@ export interface InferenceApp {
   gateway: Gateway
   ledger: TokenLedger
   server: FastifyInstance
-  /** Two tenants that share nothing; their names are their keys. Another user of acme's has the key `colleague`. */
+  /** Two tenants that share nothing; their names are their keys. Other users of acme's have the keys `colleague` and `newcomer`. */
   acme: TestTenant
   rival: TestTenant
   close(): Promise<void>
@@ -60,7 +60,8 @@ export async function openInferenceApp(
   })
   const server = await createHttpServer({ logLevel: "silent", prefix: null })
   const colleague = { ...acme, ...(await addUser(database, acme.entityId, "colleague")) }
-  const users = { acme, rival, colleague }
+  const newcomer = { ...acme, ...(await addUser(database, acme.entityId, "newcomer")) }
+  const users = { acme, rival, colleague, newcomer }
   const principals = new Map(Object.entries(users).map(([key, user]) => [key, principalOf(user, key)]))
   const { routes } = openInference({
     database,
