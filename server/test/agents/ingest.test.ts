@@ -222,7 +222,6 @@ describe("calls 10: attributes become columns", () => {
     ["ai.toolCall", "execute_tool"],
     ["ai.embedMany", null],
   ])("a span of Vercel's AI SDK before version 7 has the operation of its id: %s", async (id, operation) => {
-    // The outer span of embeddings is of no operation, and would be no span of an agent.
     const attributes = { "ai.operationId": id, "gen_ai.request.model": "m", "ai.telemetry.functionId": "planner" }
     expect(await stored(attributes, { name: id })).toMatchObject({ operation_name: operation, agent_name: "planner" })
   })
@@ -346,13 +345,19 @@ describe("calls 10: messages of several generations", () => {
           { role: "assistant", content: [{ type: "tool-call", toolCallId: "c1", toolName: "look", args: { a: 1 } }] },
           { role: "tool", content: [{ type: "tool-result", toolCallId: "c1", toolName: "look", result: "B" }] },
         ]),
-        "ai.response.object": '{"a":1}',
+        "ai.response.object": '{"title":"T","content":"C"}',
       },
       [
         text('[{"type":"tool_call","id":"c1","name":"look","arguments":{"a":1}}]', "assistant"),
         text('[{"type":"tool_call_response","id":"c1","response":"B"}]', "tool"),
       ],
-      [text('{"a":1}', "assistant")],
+      [text('{"title":"T","content":"C"}', "assistant")],
+    ],
+    [
+      "objects with a prompt among other members",
+      { "openinference.span.kind": "AGENT", "input.value": '{"prompt":"A","n":1}', "output.value": '{"prompt":"B"}' },
+      [text('{"prompt":"A","n":1}', "user")],
+      [text('{"prompt":"B"}', "assistant")],
     ],
     [
       "an agent's plain input and output",

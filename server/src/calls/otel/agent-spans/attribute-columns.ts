@@ -12,11 +12,12 @@ import {
 import { parseExact } from "../../../json/exact-json.ts"
 import { jsonOfValue } from "../otlp/any-value.ts"
 import { type AttributePath, type Found, firstFound, integerOf, pathsOf, textOf } from "../spans/attribute-lookup.ts"
-import { callAttributeNames, threadNames, usageNames } from "../spans/attribute-names.ts"
+import { callAttributeNames, threadNames, tokensOfEmbedding, usageNames } from "../spans/attribute-names.ts"
 import { type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribute-tree.ts"
 
 const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
-  input_tokens: [...usageNames.input_tokens, ...usageNames.prompt_tokens],
+  // Nothing tells which of two spans of embeddings a total should count.
+  input_tokens: [...usageNames.input_tokens, ...usageNames.prompt_tokens].filter((name) => name !== tokensOfEmbedding),
   output_tokens: [...usageNames.output_tokens, ...usageNames.completion_tokens],
   reasoning_tokens: ["llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"],
   cache_creation_input_tokens: usageNames.cache_creation_input_tokens,

@@ -1,5 +1,6 @@
 /** From a span of OpenTelemetry to a span of an agent: evaluation-store-calls 10. */
-import { objectText } from "../../../json/json-members.ts"
+import { memberText, objectText } from "../../../json/json-members.ts"
+import { answers } from "../../../storage/traces/agents/counted-usage.ts"
 import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
 import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
 import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../spans/attribute-lookup.ts"
@@ -17,7 +18,7 @@ import { instructionsIn, messagesIn, reasoningIn } from "./span-messages.ts"
 import { operationOf } from "./span-operation.ts"
 
 /** Operations whose input and output are messages, whatever their attributes are called. */
-const speaking = new Set(["chat", "generate_content", "text_completion", "invoke_agent"])
+const speaking = new Set([...answers, "invoke_agent"])
 
 /** A span of Langfuse, which has this one, is named as its agent or tool is. */
 const bareNamePaths = pathsOf(["langfuse.observation.type"])
@@ -199,7 +200,11 @@ function messages(span: Span, trees: readonly AttributeTree[], operation: string
 }
 
 function read({ name, node }: Found, role: string): Messages {
-  return { messages: messagesIn(jsonOfNode(node, readForm), role), names: [name] }
+  const json = jsonOfNode(node, readForm)
+  // Vercel's AI SDK: an answer of a form, whatever members it has, and a prompt beside its instructions.
+  if (name === "ai.response.object") return { messages: [{ role, content: json, finish_reason: "" }], names: [name] }
+  const prompt = name === "ai.prompt" ? memberText(json, "prompt") : null
+  return { messages: messagesIn(prompt ?? json, role), names: [name] }
 }
 
 /** null: the answer calls no tool. */

@@ -17,9 +17,8 @@ function messagesOf(value: unknown, role: string): SpanMessage[] {
   if (typeof value === "string") return value === "" ? [] : [{ role, content: value, finish_reason: "" }]
   if (Array.isArray(value)) return value.flatMap((item: unknown) => messagesOf(item, role))
   if (!isJsonObject(value)) return []
-  const around = value["messages"] ?? value["choices"] ?? value["prompt"]
-  if (Array.isArray(around) || (typeof around === "string" && around === value["prompt"]))
-    return messagesOf(around, role)
+  const around = value["messages"] ?? value["choices"]
+  if (Array.isArray(around)) return messagesOf(around, role)
   const inner = value["message"]
   if (isJsonObject(inner)) return [messageOf({ finish_reason: value["finish_reason"], ...inner }, role)]
   const isMessage = ["role", "content", "parts", "contents", "tool_calls"].some((name) => value[name] !== undefined)

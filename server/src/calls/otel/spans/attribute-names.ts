@@ -71,15 +71,12 @@ export const outputNames = [
   "weave.tool.call.result",
 ] as const
 
+/** Of Vercel's AI SDK, on the span of a request and on the one around it. */
+export const tokensOfEmbedding = "ai.usage.tokens"
+
 /** Names of the counts in `summary.usage`; each is an integer. */
 export const usageNames = {
-  input_tokens: [
-    "gen_ai.usage.input_tokens",
-    "ai.usage.inputTokens",
-    "weave.usage.input_tokens",
-    // Vercel: an embedding.
-    "ai.usage.tokens",
-  ],
+  input_tokens: ["gen_ai.usage.input_tokens", "ai.usage.inputTokens", "weave.usage.input_tokens", tokensOfEmbedding],
   prompt_tokens: ["gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens"],
   completion_tokens: ["gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.completionTokens"],
   output_tokens: ["gen_ai.usage.output_tokens", "ai.usage.outputTokens", "weave.usage.output_tokens"],

@@ -9,7 +9,7 @@
 /** Operations that ask a model, as the conventions of OpenTelemetry name them. */
 const requests = ["chat", "generate_content", "text_completion", "embeddings"]
 /** Those without which an agent cannot run: embeddings alone say nothing of what its model used. */
-const answers = requests.filter((operation) => operation !== "embeddings")
+export const answers = requests.filter((operation) => operation !== "embeddings")
 
 /** SQL, an aggregate over the spans of one trace: whether it tells what its requests used. */
 export const tellsRequestsSql = `max(operation_name in (${quoted(answers)}) and (input_tokens > 0 or output_tokens > 0))`
