@@ -157,6 +157,13 @@ describe("signing in with a link", () => {
     expect(statuses).toEqual([401, 200, 200, 200, 200])
   })
 
+  test("one that nobody has used still works when many others were made and used", async () => {
+    const use = ({ token }: { token: string }) => new TestBrowser(opened).page("POST", "/v1/session/token", { token })
+    const kept = await newLink()
+    for (let count = 0; count < 5; count += 1) expect((await use(await newLink())).status).toBe(200)
+    expect((await use(kept)).status).toBe(200)
+  })
+
   test("a session makes none, which would outlive its end", async () => {
     const browser = await signedIn()
     expect((await browser.page("POST", "/v1/sign-in-links")).status).toBe(403)

@@ -148,6 +148,8 @@ export async function revokeApiKey(
 
 /** How many of a user's ended keys stay: a request goes on after the end of its key, and may store work that names it. */
 const keptEndedKeys = 100
+/** So many are forgotten at once; the next time goes on. */
+const mostForgotten = 100
 
 /** Forgets the user's keys that have ended but the newest, and what was begun with them. Those that stored work names stay. */
 export async function forgetEndedKeys(transaction: CatalogDatabase, userId: string): Promise<void> {
@@ -156,7 +158,8 @@ export async function forgetEndedKeys(transaction: CatalogDatabase, userId: stri
     where k.user_id = ${userId} and (k.revoked_at is not null or k.expires_at <= now())
       and not exists (select 1 from execution_jobs j where j.api_key_id = k.id)
       and not exists (select 1 from scoring_rules r where r.api_key_id = k.id)
-    order by k.created_at desc offset ${keptEndedKeys}`.execute(transaction)
+    order by k.created_at desc offset ${keptEndedKeys} limit ${mostForgotten}
+    for update`.execute(transaction)
   if (rows.length === 0) return
   const ids = rows.map(({ id }) => id)
   await transaction.deleteFrom("sessions").where("api_key_id", "in", ids).execute()

@@ -26,7 +26,7 @@ export interface SessionTimes {
   total: number
 }
 
-/** Stores it, and removes all others of the user but the newest that live, so that there are at most `most`. */
+/** Stores it, and removes all others of the user but the newest that live, so that there are about `most` at the most. */
 export function createSession(
   database: CatalogDatabase,
   session: NewSession,

@@ -8,7 +8,7 @@ export interface SignInToken {
   apiKeyId: string
 }
 
-/** Stores it, and removes what is older than `lifeMs`, and the user's oldest, so that there are at most `most` of the user. */
+/** Stores it, and removes what is older than `lifeMs`, and the user's oldest, so that there are about `most` of the user at the most. */
 export function storeSignInToken(
   database: CatalogDatabase,
   { sha256, userId, apiKeyId }: SignInToken,
@@ -47,8 +47,7 @@ export async function takeSignInToken(
   lifeMs: number,
 ): Promise<string | null> {
   const row = await database
-    .updateTable("sign_in_tokens")
-    .set({ used_at: new Date() })
+    .deleteFrom("sign_in_tokens")
     .where("sha256", "=", sha256)
     .where("used_at", "is", null)
     .where("created_at", ">", new Date(Date.now() - lifeMs))
