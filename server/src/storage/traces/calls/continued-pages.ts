@@ -59,7 +59,11 @@ export function continuedPage(traces: TraceStore, selection: CallsSelection, pag
   const name = listName(selection)
   if (name.length > longestName) return whole
   const known = lists.getOrInsertComputed(traces, () => new Map<string, List>())
-  // A first page asks for what there is now.
+  // A first page asks for what there is now, and a small one leaves no mark.
+  if (page.offset === 0 && page.limit <= fewBefore) {
+    known.delete(name)
+    return whole
+  }
   const list = (page.offset === 0 ? undefined : known.get(name)) ?? { marks: [] }
   keepRecent(known, name, list, mostLists)
   const oldest = performance.now() - longestKeptMs
