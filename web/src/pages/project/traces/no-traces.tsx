@@ -5,6 +5,7 @@ import { selectionOf } from "../../../calls/filter/filter-query.ts"
 import { type Clause, printClause, printFilter } from "../../../calls/filter/filter-text.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { Empty } from "../../../components/states/empty.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { formatAtLeast } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import styles from "./no-traces.module.css"
@@ -28,6 +29,15 @@ export function NoTraces({ project, rootsOnly, isLive, onLive, onAllCalls }: NoT
     { enabled: rootsOnly, refetchInterval: isLive ? newMs : false },
   )
   if (rootsOnly && inside.isPending) return null
+  if (rootsOnly && inside.error !== null) {
+    return (
+      <ErrorNote
+        what="Whether the project has calls could not be read."
+        error={inside.error}
+        onRetry={() => void inside.refetch()}
+      />
+    )
+  }
   if (rootsOnly && inside.data !== undefined && inside.data.count > 0) {
     return <OnlyInside found={inside.data} isLive={isLive} onLive={onLive} onAllCalls={onAllCalls} />
   }
