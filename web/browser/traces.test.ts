@@ -102,6 +102,8 @@ const open = (search = "", options = {}) => signedIn(browser, heddle, at(search)
 const row = (page: Page, number: number) => page.locator(`[role=row][aria-rowindex="${number + 1}"]`)
 /** The element of the table that scrolls, as an expression of the page. */
 const box = `document.querySelector("[role=grid] > div")`
+/** Before the rows are counted, the table is as high as the first of them. */
+const counted = (page: Page) => page.getByText(/^[\d,]+ traces\b/)
 const search = (page: Page) => new URL(page.url()).searchParams
 
 describe("the table lists", () => {
@@ -167,7 +169,7 @@ describe("the table lists", () => {
 
   test("rows far below, which are read when they are scrolled to", async () => {
     const { page, close } = await open()
-    await row(page, 1).getByText("zipper").waitFor()
+    await counted(page).waitFor()
     await page.evaluate(`${box}.scrollTop = ${box}.scrollHeight`)
     await page.getByText("Where is parcel 0?").waitFor()
     await close()
@@ -768,7 +770,7 @@ test("j, k and x walk and select, the selection is in the address, Enter opens",
 
 test("a selection that is too long for an address is trained on, queued and read again; another browser says that it has none", async () => {
   const { page, close } = await open()
-  await row(page, 1).getByText("zipper").waitFor()
+  await counted(page).waitFor()
   await page.getByLabel("Select row 1", { exact: true }).click()
   await page.evaluate(`${box}.scrollTop = 28 * 140`)
   await row(page, 150).getByText("Where is parcel 201?").waitFor()
@@ -788,6 +790,7 @@ test("a selection that is too long for an address is trained on, queued and read
   await stranger.close()
 
   await page.goBack()
+  await counted(page).waitFor()
   await page.getByLabel("Select row 1", { exact: true }).click()
   await page.evaluate(`${box}.scrollTop = 28 * 120`)
   await row(page, 130).getByText("Where is parcel 221?").waitFor()
