@@ -36,7 +36,7 @@ export async function run(given: Options): Promise<Findings> {
   return {
     method: [
       "Three servers at once, each with a store of its own of the same calls of about 2 KB, ten to a trace but for one trace of 50,000, under ids of another kind: UUIDs of version 7, which hold a time, random UUIDs of version 4, and those of OpenTelemetry's spans, 8 random bytes. Stored through /v2/{entity}/{project}/calls/complete; each store has merged what was stored.",
-      "Each figure: from sending the request over a connection that stays open to the last byte of its answer, uncompressed. Stores and reads take turns; each round asks for another call or trace. One round before is not counted. A bar is about the slower of the two random kinds.",
+      "Each figure: from sending the request over a connection that stays open to the last byte of its answer, uncompressed. Stores and reads take turns; each round asks for another call or trace by id. One round before is not counted. A bar is about the slower of the two random kinds.",
     ],
     versions: {},
     settings: { calls: sizes.join(), batches: batches.join(), rounds },

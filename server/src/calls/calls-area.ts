@@ -36,5 +36,9 @@ function callRemoval(stores: ExpiringStores, log: Log): DailyWork {
     if (signal.aborted) return
     if (await removeMaskedSpans(stores.traces)) log.info({}, "spans of deleted calls were removed from the disk")
   }
-  return new DailyWork(remove, log, "calls past their limit, or payloads of deleted calls, could not be removed")
+  return new DailyWork(
+    remove,
+    log,
+    "calls past their limit, or payloads or spans of deleted calls, could not be removed",
+  )
 }

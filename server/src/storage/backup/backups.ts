@@ -164,7 +164,7 @@ export class Backups {
 function damaged(file: string, name: string, cause: unknown): HeddleError {
   const message =
     `${file} cannot be read as what a backup says of itself, so backups are not listed. Move the folder "${name}" elsewhere: ` +
-    `a server may start on a copy of it all the same. Or remove it with DELETE /v1/organization/backups/${name}`
+    `its data may be whole, and a server can start on a copy of it. Or remove it with DELETE /v1/organization/backups/${name}`
   return new HeddleError("conflict", message, { cause })
 }
 

@@ -53,8 +53,6 @@ export async function importCheckpoint(
     try {
       const made = await addImportedCheckpoint(database, imported, () => place(written, target))
       usageOf(database)?.ofProject(model.projectId, sizeBytes)
-      // A job of the model may have waited for it.
-      wakeScheduler()
       return made
     } catch (error) {
       // Where the answer of the catalog was lost, the row may be there.
@@ -62,6 +60,9 @@ export async function importCheckpoint(
         await rm(target, { recursive: true, force: true })
       }
       throw error
+    } finally {
+      // A job of the model may have waited for the step.
+      wakeScheduler()
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -45,6 +45,7 @@ interface Group {
 class ParquetFile {
   readonly #threads: ThreadPool
   readonly #columns: DatasetColumns
+  readonly #columnsText: string
   readonly #handle: FileHandle
   readonly #groups: Buffer[] = []
   #length = 0
@@ -52,6 +53,7 @@ class ParquetFile {
   constructor(threads: ThreadPool, columns: DatasetColumns, handle: FileHandle) {
     this.#threads = threads
     this.#columns = columns
+    this.#columnsText = JSON.stringify([...columns])
     this.#handle = handle
   }
 
@@ -93,7 +95,7 @@ class ParquetFile {
   }
 
   #part() {
-    return { columns: JSON.stringify([...this.#columns]), start: this.#length }
+    return { columns: this.#columnsText, start: this.#length }
   }
 
   async #append(bytes: Buffer): Promise<void> {
