@@ -60,8 +60,8 @@ test("seeds past 2^53 differ from their neighbours", async () => {
 const turn = (content: string) => ({ role: "user", content })
 
 /** Samples one turn whose ids are only in the tokens of its logprobs, so that training renders the prompt itself. */
-async function sampleTurn(model: string, messages: object[]) {
-  const fields = { model, max_tokens: 6, logprobs: true, return_tokens_as_token_ids: true, ignore_eos: true }
+async function sampleTurn(model: string, messages: object[], seed: number) {
+  const fields = { model, seed, max_tokens: 6, logprobs: true, return_tokens_as_token_ids: true, ignore_eos: true }
   const text = JSON.stringify({ ...fields, messages }).replace(/}$/, `,"tools":${exactTools}}`)
   const [sampled] = (await post<Completion>("/v1/chat/completions", text)).choices
   if (sampled === undefined) throw new Error("no choice")
@@ -95,10 +95,10 @@ test("training renders the prompt that was sampled from, whether the token ledge
   const model = "wandb-artifact:///local/p/exact"
   const modelId = await make("exact")
   const ask = turn("3 + 4 = ?")
-  const { choice: lone } = await sampleTurn(model, [ask])
-  const { choice: first, ledgerKey } = await sampleTurn(model, [ask])
+  const { choice: lone } = await sampleTurn(model, [ask], 1)
+  const { choice: first, ledgerKey } = await sampleTurn(model, [ask], 2)
   const again = turn("and 5 + 6?")
-  const { choice: second } = await sampleTurn(model, [ask, first.message, again])
+  const { choice: second } = await sampleTurn(model, [ask, first.message, again], 3)
   const histories = [
     [ask, lone],
     [ask, { ...first, heddle_ledger_key: ledgerKey }, again, second],
