@@ -1,12 +1,17 @@
 """An engine with a fault that its process cannot survive; `HEDDLE_TEST_FAULT` names the fault."""
 
 import os
+import time
 
 import torch
 
 
 def lose_device(*_args, **_options):
-    """Fails as a kernel that reads where it may not: this call fails, and so does every later one."""
+    """Fails as a kernel that reads where it may not: this call fails, and so does every later one.
+
+    Not before what the work has told is sent: the process ends at once, and what its loop still holds is lost.
+    """
+    time.sleep(1)
     torch.cuda.is_initialized = lambda: True
     torch.cuda.synchronize = fail
     fail()
