@@ -6,6 +6,7 @@ import { type Clause, printClause, printFilter } from "../../../calls/filter/fil
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { Empty } from "../../../components/states/empty.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
+import { nounOf } from "../../../format/counted.ts"
 import { formatAtLeast } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import styles from "./no-traces.module.css"
@@ -66,7 +67,7 @@ interface OnlyInsideProps extends Pick<NoTracesProps, "isLive" | "onLive" | "onA
 
 /** Exporters send the outermost span last, and one that samples, or dies, never does. */
 function OnlyInside({ found: { count, has_more }, isLive, onLive, onAllCalls }: OnlyInsideProps) {
-  const words = `${formatAtLeast(count, !has_more)} ${count === 1 ? "call" : "calls"}`
+  const words = `${formatAtLeast(count, !has_more)} ${nounOf(count, "call")}`
   return (
     <Empty
       title="No trace has its outermost call yet"
