@@ -4,7 +4,7 @@ import { startHeddle } from "./harness/heddle-server.ts"
 import { median } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
-import { readCases } from "./harness/read-cases.ts"
+import { lookUps } from "./harness/read-cases.ts"
 import { fillCalls, measureReads } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
@@ -21,7 +21,6 @@ export const options = {
 
 const growth = 10
 const slowest = 2
-const lookUps = ["newest 50", "call by id", "trace by id"]
 
 export async function run(given: Options): Promise<Findings> {
   const calls = count(given, "calls")
@@ -38,11 +37,11 @@ export async function run(given: Options): Promise<Findings> {
     ],
     versions: {},
     settings: { calls, rounds, ...filling },
-    measurements: lookUps.flatMap((what) => [
+    measurements: Object.keys(before).flatMap((what) => [
       measurement(`${what}, ${calls} calls`, "ms", before[what] ?? []),
       measurement(`${what}, ${calls * growth} calls`, "ms", after[what] ?? []),
     ]),
-    bars: lookUps.map((what) =>
+    bars: Object.keys(before).map((what) =>
       atMost(
         `${what}, a store ten times as large`,
         slowest,
@@ -56,8 +55,8 @@ export async function run(given: Options): Promise<Findings> {
   async function measureSize(from: number, to: number): Promise<Record<string, number[]>> {
     await fillCalls(server, from, to, filling)
     const found: Record<string, number[]> = {}
-    for (const { what, request } of readCases(to, filling.ids)) {
-      if (lookUps.includes(what)) found[what] = await measureReads(server, what, request, rounds)
+    for (const { what, request } of lookUps(to, filling.ids)) {
+      found[what] = await measureReads(server, what, request, rounds)
     }
     return found
   }

@@ -1,11 +1,11 @@
 /** Compares how fast calls are found whatever their ids are: random ones against those that hold a time. */
 import { type IdKind, idKinds } from "./harness/call-ids.ts"
 import { type HeddleServer, startHeddle } from "./harness/heddle-server.ts"
-import { median, progress } from "./harness/measure.ts"
+import { median } from "./harness/measure.ts"
 import { count, counts, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
-import { readCases } from "./harness/read-cases.ts"
-import { fillCalls, measureRead, untilAtRest } from "./harness/read-heddle.ts"
+import { lookUps } from "./harness/read-cases.ts"
+import { fillCalls, measureInTurn, untilAtRest } from "./harness/read-heddle.ts"
 import { atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
@@ -17,14 +17,14 @@ export const options = {
   rounds: { type: "string", default: "50" },
 } as const
 
-const lookUps = ["newest 50", "call by id", "trace by id"] as const
 /** Their ids hold the time of the call, which is the order of the store. */
 const ordered: IdKind = "uuid7"
 const mostSlower = 1.5
 
 interface Times {
   what: string
-  milliseconds: Readonly<Record<IdKind, number[]>>
+  kind: IdKind
+  milliseconds: number[]
 }
 
 export async function run(given: Options): Promise<Findings> {
@@ -40,12 +40,11 @@ export async function run(given: Options): Promise<Findings> {
     ],
     versions: {},
     settings: { calls: sizes.join(), batches: batches.join(), rounds },
-    measurements: found.flatMap(({ what, milliseconds }) =>
-      idKinds.map((kind) => measurement(`${what}, ${kind}`, "ms", milliseconds[kind])),
-    ),
-    bars: found.map(({ what, milliseconds }) => {
-      const random = idKinds.filter((kind) => kind !== ordered).map((kind) => median(milliseconds[kind]))
-      return atMost(`${what}, random ids`, mostSlower, Math.max(...random) / median(milliseconds[ordered]), "×")
+    measurements: found.map(({ what, kind, milliseconds }) => measurement(`${what}, ${kind}`, "ms", milliseconds)),
+    bars: [...Map.groupBy(found, ({ what }) => what)].map(([what, times]) => {
+      const medians = new Map(times.map(({ kind, milliseconds }) => [kind, median(milliseconds)]))
+      const slowest = Math.max(...idKinds.filter((kind) => kind !== ordered).map((kind) => medians.get(kind) ?? NaN))
+      return atMost(`${what}, random ids`, mostSlower, slowest / (medians.get(ordered) ?? NaN), "×")
     }),
     caveats: [],
   }
@@ -53,29 +52,20 @@ export async function run(given: Options): Promise<Findings> {
 
 async function measureStores(calls: number, batch: number, rounds: number): Promise<Times[]> {
   await using stack = new AsyncDisposableStack()
-  const servers = new Map<IdKind, HeddleServer>()
+  const servers: { kind: IdKind; server: HeddleServer }[] = []
   for (const kind of idKinds) {
     const server = stack.use(await startHeddle(temporaryFolder(), { engine: "none" }))
     await fillCalls(server, 0, calls, { ids: kind, batch })
-    servers.set(kind, server)
+    servers.push({ kind, server })
   }
-  for (const server of servers.values()) await untilAtRest(server)
-  const found = lookUps.map((name): Times => ({
+  for (const { server } of servers) await untilAtRest(server)
+  const reads = servers.flatMap(({ kind, server }) =>
+    lookUps(calls, kind).map(({ what, request }) => ({ what: `${what}, ${kind}`, name: what, kind, server, request })),
+  )
+  const found = await measureInTurn(reads, rounds)
+  return reads.map(({ name, kind }, index) => ({
     what: `${name}, ${calls} calls in batches of ${batch}`,
-    milliseconds: { uuid7: [], uuid4: [], otel: [] },
+    kind,
+    milliseconds: found[index] ?? [],
   }))
-  for (let round = 0; round <= rounds; round++) {
-    for (const [index, name] of lookUps.entries()) {
-      for (const [kind, server] of servers) {
-        const read = readCases(calls, kind).find(({ what }) => what === name)
-        if (read === undefined) throw new Error(`no read is called ${name}`)
-        const took = await measureRead(server, read.request(round))
-        if (round > 0) found[index]?.milliseconds[kind].push(took)
-      }
-    }
-  }
-  for (const { what, milliseconds } of found) {
-    progress(`${what}: ${idKinds.map((kind) => `${kind} ${median(milliseconds[kind]).toFixed(1)} ms`).join(", ")}`)
-  }
-  return found
 }

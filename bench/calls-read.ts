@@ -6,7 +6,7 @@ import { median } from "./harness/measure.ts"
 import { count, type Options } from "./harness/options.ts"
 import { temporaryFolder } from "./harness/paths.ts"
 import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
-import { needle, readCases } from "./harness/read-cases.ts"
+import { lookUps, needle, readCases } from "./harness/read-cases.ts"
 import {
   type Filling,
   fillCalls,
@@ -71,10 +71,10 @@ async function measureHeddle(calls: number, rounds: number, filling: Filling): P
   await using server = await startHeddle(folder, { engine: "none" })
   await fillCalls(server, 0, calls, filling)
   const cases = readCases(calls, filling.ids)
-  const quick = cases.slice(0, quickCases)
-  const besideMerges = await measureInTurn(server, quick, rounds)
+  const quick = lookUps(calls, filling.ids).map((one) => ({ ...one, server }))
+  const besideMerges = await measureInTurn(quick, rounds)
   await untilAtRest(server)
-  const atRest = await measureInTurn(server, quick, rounds * quickOften)
+  const atRest = await measureInTurn(quick, rounds * quickOften)
   const results: CaseTimes[] = quick.map(({ what }, index) => ({
     what: `${what}, while the store merges`,
     atMostMs: null,
@@ -87,9 +87,7 @@ async function measureHeddle(calls: number, rounds: number, filling: Filling): P
   return results
 }
 
-/** The first cases read few rows: they are measured beside the merges of a store that was filled just now, too. */
-const quickCases = 3
-/** At rest they are timed so many times as often. */
+/** Look-ups are measured beside the merges of a store that was filled just now, too; at rest so many times as often. */
 const quickOften = 12
 
 /** Measures all three stores with `calls` calls, one after the other; a case that neither peer can do gets no bar. */

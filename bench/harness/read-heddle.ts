@@ -62,24 +62,25 @@ export async function measureReads(
   request: ReadCase["request"],
   rounds: number,
 ): Promise<number[]> {
-  const [milliseconds = []] = await measureInTurn(server, [{ what, request }], rounds)
+  const [milliseconds = []] = await measureInTurn([{ server, what, request }], rounds)
   return milliseconds
 }
 
-/** {@link measureReads} of several cases, which take turns: a slow moment of the machine falls on all of them. */
-export async function measureInTurn(
-  server: HeddleServer,
-  cases: readonly Pick<ReadCase, "what" | "request">[],
-  rounds: number,
-): Promise<number[][]> {
-  const milliseconds: number[][] = cases.map(() => [])
+/** A read of a server that is timed. */
+export interface TimedRead extends Pick<ReadCase, "what" | "request"> {
+  server: HeddleServer
+}
+
+/** {@link measureReads} of several reads, which take turns: a slow moment of the machine falls on all of them. */
+export async function measureInTurn(reads: readonly TimedRead[], rounds: number): Promise<number[][]> {
+  const milliseconds: number[][] = reads.map(() => [])
   for (let round = 0; round <= rounds; round++) {
-    for (const [index, { request }] of cases.entries()) {
+    for (const [index, { server, request }] of reads.entries()) {
       const took = await measureRead(server, request(round))
       if (round > 0) milliseconds[index]?.push(took)
     }
   }
-  for (const [index, { what }] of cases.entries())
+  for (const [index, { what }] of reads.entries())
     progress(`${what}: ${median(milliseconds[index] ?? []).toFixed(1)} ms`)
   return milliseconds
 }
