@@ -4,7 +4,6 @@ import { type CallKey, callKey, isCandidate, type StoredKey, traceCandidates } f
 import { storageSizeSql } from "./calls-read.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, liveCall } from "./calls-tables.ts"
-import { sortTimeInId } from "./insert/sort-time.ts"
 import { nearestCandidates } from "./nearest-candidates.ts"
 import type { Page } from "./scanned-calls.ts"
 import { inPieces } from "../query/in-pieces.ts"
@@ -49,7 +48,7 @@ const wide = new Set<CallColumn>(["attributes", "inputs", "output", "otel_dump"]
 
 /** The most memory that one reading of rows may take before it is cut in two. */
 const readingLimits = { bytes: 768 * 1024 ** 2 }
-const fewRowsLimits = { ...readingLimits, few: true, kind: "lookup" } as const
+const fewRowsLimits = { ...readingLimits, few: true, kind: "lookup", asWritten: true } as const
 const scatteredLimits = { ...readingLimits, scattered: true }
 /** Limit on several rows together: they are parsed at once, on the main thread. One row may have 32 MiB. */
 const pieceBytes = 16 * 1024 ** 2
@@ -129,10 +128,7 @@ async function collected(pieces: AsyncGenerator<CallRow[]>): Promise<CallRow[]> 
 }
 
 function limitsOf(ids: readonly string[]): QueryLimits {
-  const [id, ...others] = ids
-  if (id === undefined || others.length > 0) return { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
-  // Any other id may be looked up in a subquery.
-  return { ...fewRowsLimits, asWritten: sortTimeInId(id) !== null }
+  return ids.length === 1 ? fewRowsLimits : { ...scatteredLimits, resultBytes: pieceBytes, kind: kindOf(ids) }
 }
 
 /** In order. `areThese`: SQL of calls with these ids. */
@@ -184,8 +180,7 @@ async function rowsOfTraces(
   { candidates, condition, isAll }: NonNullable<CallsSelection["traces"]>,
   columns: readonly CallColumn[],
 ): Promise<CallRow[] | null> {
-  const first = { ...fewRowsLimits, asWritten: true }
-  const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, first)
+  const found = await traces.rows<StoredKey>(`${candidates} limit ${mostFirstRows + 1}`, parameters, fewRowsLimits)
   if (found.length > mostFirstRows) return null
   const own = new SqlParameters("c")
   const calls = hasKey(own, found.map(callKey))
@@ -209,9 +204,8 @@ async function nearestRows(
   const own = new SqlParameters("c")
   const isWanted = `${liveCall} and ${condition}`
   const page = `prewhere ${project} and ${hasKey(own, candidates)} where ${isWanted} order by ${order} limit ${wanted}`
-  const limits = { ...fewPieceLimits, asWritten: true }
   const rows = await traces
-    .rows<CallRow>(showSql(columns, page), { ...parameters, ...own.values }, limits)
+    .rows<CallRow>(showSql(columns, page), { ...parameters, ...own.values }, fewPieceLimits)
     .catch(nullWhenTooLarge)
   if (rows === null) return null
   // A call that is not among the candidates could come before one that is no earlier than the last of them.

@@ -29,8 +29,8 @@ export interface QueryLimits {
   /** Keys choose the rows, and nearly all that is read of them is wanted: no column is read before the others. */
   together?: boolean
   /**
-   * The statement is planned as it stands: it has no subquery and needs no order of a table, and with `final` its keys are in
-   * `prewhere`.
+   * The statement is planned as it stands: no set comes from a subquery, it needs no order of a table, and with `final` its
+   * keys are in `prewhere`.
    */
   asWritten?: boolean
 }

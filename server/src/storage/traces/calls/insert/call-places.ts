@@ -138,6 +138,17 @@ export function recordedSortTimesSql(parameters: SqlParameters, projectId: strin
     where kind = ${kinds.id} and project_id = ${parameters.bind(projectId, "UUID")} and key in ${ids}`
 }
 
+/**
+ * SQL: of a row under the recorded sort time of an id: under the earliest, where all rows of its call are brought together.
+ * The key is read first, as it alone nearly always tells; nothing else is left for ClickHouse to plan.
+ */
+export function hasRecordedSortTime(parameters: SqlParameters, projectId: string, id: string): string {
+  return `sort_time = (
+    select sort_time from ${callPlacesTable} prewhere key = ${parameters.bind(id, "String")}
+    where kind = ${kinds.id} and project_id = ${parameters.bind(projectId, "UUID")} order by sort_time limit 1
+  )`
+}
+
 /** The recorded sort times of these ids, the earliest first; usually one. What has none is left out. */
 export async function recordedSortTimes(
   traces: TraceStore,
