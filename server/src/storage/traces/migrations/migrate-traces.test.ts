@@ -155,7 +155,7 @@ describe("a store of the first schema", () => {
       expect(await find(traces, project, ["t1"], 10)).toEqual(["b", "a"])
       expect(await find(traces, other, ["t1", "t2"], 10)).toEqual(["d"])
       expect(await traces.rows("select id from calls_v2 where odd_json = 1")).toEqual([{ id: "b" }])
-      expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 4 }])
+      expect(await traces.rows("select max(version) as version from trace_schema")).toEqual([{ version: 5 }])
       expect(await tablesOf(traces)).toEqual(currentTables)
       await traces.close()
     }
@@ -369,12 +369,36 @@ test("a store of version 3 finds words that are spelled with escapes, and those 
   await traces.close()
 })
 
+test("a store of version 4 gets the places of a new one, and keeps those that it has", async () => {
+  const described = (traces: TraceStore) =>
+    traces.rows("select create_table_query from system.tables where name = 'call_places_v2'")
+  const place = { kind: 2, project_id: project, key: "a", started_at: "1970-01-01 00:00:00", id: "", sort_time: "7" }
+  const earlier = await openTraces(location)
+  const asNew = await described(earlier)
+  await earlier.command(
+    "alter table call_places_v2 modify column key String codec(ZSTD), modify column id String codec(ZSTD)",
+  )
+  await earlier.command("alter table call_places_v2 modify setting merge_selector_base = 20")
+  await earlier.command("truncate table trace_schema")
+  await earlier.insert("trace_schema", '{"version":4,"name":"a mark of needless escapes"}')
+  await earlier.insert("call_places_v2", JSON.stringify(place))
+  await earlier.close()
+
+  const traces = await openTraces(location)
+  expect(await described(traces)).toEqual(asNew)
+  await traces.command("optimize table call_places_v2 final")
+  expect(await traces.rows("select key, sort_time from call_places_v2 where kind = 2")).toEqual([
+    { key: "a", sort_time: "7" },
+  ])
+  await traces.close()
+})
+
 test("a store of a later version is refused", async () => {
   const traces = await openTraces(location)
   await traces.insert("trace_schema", '{"version":9,"name":"of later"}')
   await traces.close()
   await expect(openTraces(location)).rejects.toThrow(
-    /written by a later version of Heddle \(its schema is 9, this one knows 4\)/,
+    /written by a later version of Heddle \(its schema is 9, this one knows 5\)/,
   )
 })
 

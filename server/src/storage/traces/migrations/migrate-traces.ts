@@ -11,6 +11,7 @@ import type { Log } from "../../../log.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { callsByTime } from "./0003-calls-by-time.ts"
 import { needlessEscapes } from "./0004-needless-escapes.ts"
+import { quickerPlaces } from "./0005-quicker-places.ts"
 import { CannotMigrate } from "./cannot-migrate.ts"
 import { withStep } from "./step-claim.ts"
 
@@ -25,7 +26,7 @@ export interface TraceMigration {
 }
 
 /** In order. Versions 1 and 2 changed tables that version 3 replaces. */
-const migrations: readonly TraceMigration[] = [callsByTime, needlessEscapes]
+const migrations: readonly TraceMigration[] = [callsByTime, needlessEscapes, quickerPlaces]
 
 const versionTable = `create table if not exists trace_schema (
     version UInt32,
