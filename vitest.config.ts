@@ -5,8 +5,8 @@ const all = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
-    // Many tests wait for a server that they start: three processes keep two cores busy.
-    maxWorkers: 3,
+    // Other suites run beside these: more processes would only take turns on two cores.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

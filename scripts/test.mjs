@@ -14,15 +14,20 @@ import { runInLanes } from "./test/lanes.mjs"
 import { keepTemporaryFilesInMemory } from "./test/memory-folder.mjs"
 import { longestSuites, quickSuites, suites } from "./test/suites.mjs"
 
-/** Suites that wait for a client, a page, an engine or a store much of the time run in this many lanes, beside the others. */
-const LANES_BESIDE = 3
+/**
+ * Suites that wait for a client, a page, an engine or a store much of the time run in this many lanes, beside the others. With
+ * one more, and three processes of the server's tests, all of it took a tenth more processor time on two cores.
+ */
+const LANES_BESIDE = 2
+/** The server's tests run in two processes: as many lanes take their place at the end. */
+const LANES_AFTER = 2
 /** Quick suites wait for nothing: one for each of two cores. */
 const QUICK_LANES = 2
 
 export async function main(names) {
   const { title, others } = titleIn(names)
   const chosen = chosenSuites(suites, others, (path) => existsSync(fromRoot(path)))
-  await runAll(chosen, { title, lanes: LANES_BESIDE })
+  await runAll(chosen, { title, lanes: LANES_BESIDE, helpers: LANES_AFTER })
 }
 
 /** Runs `npm run check`: the suites that end within a minute. */
@@ -35,14 +40,14 @@ export async function check(names) {
   )
 }
 
-async function runAll(chosen, { title, lanes }) {
+async function runAll(chosen, { title, lanes, helpers }) {
   keepTemporaryFilesInMemory()
   // The Node clients have a folder of their own, because its packages are pinned as clients; the type check reads it
   // too.
   await Promise.all([ensureNodeModules(), ensureNodeModules(fromRoot("compat", "node"))])
   const results = new Map()
   const isAlone = chosen.length === 1
-  await runInLanes(chosen, { lanes, longest: longestSuites }, async ({ suite, paths }) => {
+  await runInLanes(chosen, { lanes, helpers, longest: longestSuites }, async ({ suite, paths }) => {
     results.set(suite, await runSuite(suite, { paths, title, label: isAlone ? undefined : suite.name }))
   })
   const inOrder = chosen.map(({ suite }) => ({ title: suite.title, ...results.get(suite) }))

@@ -25,18 +25,18 @@ function started(chosen, how) {
 const alone = (name) => ({ name })
 const beside = (name) => ({ name, beside: true })
 
-test("suites that are not beside run one after the other, and their lane helps when they are done", async () => {
-  const chosen = [alone("one"), alone("two"), ...["a", "b", "c", "d"].map(beside)]
-  const { all, begun, end } = started(chosen, { lanes: 2 })
+test("suites that are not beside run one after the other, and two lanes take their place when they are done", async () => {
+  const chosen = [alone("one"), alone("two"), ...["a", "b", "c", "d", "e", "f"].map(beside)]
+  const { all, begun, end } = started(chosen, { lanes: 2, helpers: 2 })
   expect(begun).toEqual(["one", "a", "b"])
   await end("a")
   await end("one")
   expect(begun.slice(3)).toEqual(["c", "two"])
   await end("two")
-  expect(begun.slice(5)).toEqual(["d"])
-  for (const name of ["b", "c", "d"]) await end(name)
+  expect(begun.slice(5)).toEqual(["d", "e"])
+  for (const name of ["b", "c", "d", "e", "f"]) await end(name)
   await all
-  expect(begun).toHaveLength(6)
+  expect(begun).toHaveLength(8)
 })
 
 test("the longest begin first, and without suites of their own there is no lane more", async () => {
