@@ -375,12 +375,17 @@ describe("an error stands where it belongs", () => {
   })
 })
 
-test("an answer that is streaming can be stopped, and its text so far stays", async () => {
-  const { page, close } = await open("?m=heddle/tiny&user=Tell+me+everything")
+/** So long that they still stream when what stops them is clicked: nearly all that the model takes. */
+async function wantLongAnswers(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Schema" }).click()
   const schema = page.getByRole("dialog", { name: "Schema of answers" })
-  await schema.getByLabel("Schema of answers, JSON").fill('{"type":"string","minLength":450}')
+  await schema.getByLabel("Schema of answers, JSON").fill('{"type":"string","minLength":1800}')
   await schema.getByRole("button", { name: "Use it" }).click()
+}
+
+test("an answer that is streaming can be stopped, and its text so far stays", async () => {
+  const { page, close } = await open("?m=heddle/tiny&user=Tell+me+everything")
+  await wantLongAnswers(page)
   await page.getByRole("button", { name: /^Run/ }).click()
   // A request that is taken back before the server has it leaves no call.
   await tokens(page, "heddle/tiny").getByRole("button").first().waitFor()
@@ -393,10 +398,7 @@ test("an answer that is streaming can be stopped, and its text so far stays", as
 
 test("a column that is taken away while all answer leaves the others the answers of their own models", async () => {
   const { page, close } = await open(`?${two}&user=Tell+me+everything`)
-  await page.getByRole("button", { name: "Schema" }).click()
-  const schema = page.getByRole("dialog", { name: "Schema of answers" })
-  await schema.getByLabel("Schema of answers, JSON").fill('{"type":"string","minLength":450}')
-  await schema.getByRole("button", { name: "Use it" }).click()
+  await wantLongAnswers(page)
   await page.getByRole("button", { name: /^Run all/ }).click()
   for (const name of ["returns-agent@latest", "heddle/tiny"])
     await tokens(page, name).getByRole("button").first().waitFor()
