@@ -1,6 +1,7 @@
 /** Vercel's AI SDK, versions 7 and 6: answers, streams, values and tools over chat, and its traces over OpenTelemetry. */
 import { randomUUID } from "node:crypto"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { createOpenAICompatible as createForSixth } from "@ai-sdk/openai-compatible-2"
 import { OpenTelemetry } from "@ai-sdk/otel"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto"
 import { NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node"
@@ -11,14 +12,15 @@ import { z } from "zod"
 import { covers } from "./covers.ts"
 
 const { url, key } = inject("server")
-const heddle = createOpenAICompatible({
+const settings = {
   name: "heddle",
   baseURL: `${url}/v1`,
   apiKey: key,
   includeUsage: true,
   supportsStructuredOutputs: true,
-})
-const model = heddle("heddle/tiny")
+}
+const modelOfSeventh = createOpenAICompatible(settings)("heddle/tiny")
+const modelOfSixth = createForSixth(settings)("heddle/tiny")
 const place = z.object({ city: z.enum(["Oslo", "Rome"]) })
 const weather = { description: "Current weather of a city", inputSchema: place }
 const degrees = ({ city }: z.infer<typeof place>) => ({ city, degrees: -3 })
@@ -26,11 +28,11 @@ const agent = { system: "You are brief.", prompt: "Weather in Oslo?", functionId
 
 /** What these tests call is the same in both; their types are not each other's. */
 const versions = [
-  ["7", seventh],
-  ["6", sixth as unknown as typeof seventh],
+  ["7", seventh, modelOfSeventh],
+  ["6", sixth as unknown as typeof seventh, modelOfSixth],
 ] as const
 
-describe.each(versions)("version %s", (_, { generateText, streamText, Output }) => {
+describe.each(versions)("version %s", (_, { generateText, streamText, Output }, model) => {
   test(`${covers("vercel-ai-chat")} an answer, and a stream of one`, async () => {
     const asked = { model, prompt: "3 + 4 = ?", maxOutputTokens: 16 }
     const { text, finishReason, usage } = await generateText(asked)
@@ -57,7 +59,7 @@ describe(`${covers("vercel-ai-tools", "vercel-ai-traced")} an agent calls its to
     const { system: instructions, prompt, functionId } = agent
     const { project, provider } = tracing()
     const { steps, totalUsage } = await generateText({
-      model,
+      model: modelOfSeventh,
       instructions,
       prompt,
       tools: { weather: tool({ ...weather, execute: degrees }) },
@@ -76,7 +78,7 @@ describe(`${covers("vercel-ai-tools", "vercel-ai-traced")} an agent calls its to
     // It finds the span around a request by what the whole process has set.
     provider.register()
     const { steps, totalUsage } = await generateText({
-      model,
+      model: modelOfSixth,
       ...asked,
       tools: { weather: tool({ ...weather, execute: degrees }) },
       toolChoice: "required",
