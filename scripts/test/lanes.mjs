@@ -5,7 +5,7 @@
  * The others share `lanes`, those named in `longest` first, so that none of them runs alone at the end; once the others have
  * ended, `helpers` more lanes take their place.
  */
-export async function runInLanes(chosen, { lanes, helpers = 1, longest = [] }, run) {
+export async function runInLanes(chosen, { lanes, helpers, longest = [] }, run) {
   const [beside, others] = [true, false].map((wanted) => chosen.filter(({ suite }) => Boolean(suite.beside) === wanted))
   const rank = ({ suite }) => (longest.includes(suite.name) ? longest.indexOf(suite.name) : longest.length)
   const shared = beside.toSorted((one, two) => rank(one) - rank(two)).values()

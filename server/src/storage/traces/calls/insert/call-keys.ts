@@ -13,8 +13,8 @@ export function hasKey(parameters: SqlParameters, keys: readonly CallKey[]): str
 /** SQL: a call of the project has one of these ids. */
 export function hasId(parameters: SqlParameters, projectId: string, ids: readonly string[]): string {
   const inIds = ids.map(sortTimeInId)
-  const [id, ...more] = ids
-  if (id !== undefined && more.length === 0 && inIds[0] === null)
+  const [id] = ids
+  if (id !== undefined && ids.length === 1 && inIds[0] === null)
     return `${hasRecordedSortTime(parameters, projectId, id)} and id = ${parameters.bind(id, "String")}`
   const held = [...new Set(inIds)].filter((time) => time !== null)
   const others = ids.filter((_, index) => inIds[index] === null)
