@@ -21,7 +21,7 @@ export class FrameReader {
   /** Bytes of `#pending` that must be there before the next look at it. */
   #wanted = headerBytes
 
-  /** Gives `take` every frame that `chunk` completes, parsed, and its length. @throws on an oversized length or text that is not JSON. */
+  /** Gives `take` every frame that `chunk` completes, parsed, and its length. @throws for a length over the limit, or text that is not JSON. */
   read(chunk: Buffer, take: (frame: unknown, bytes: number) => void): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
@@ -46,6 +46,7 @@ export class FrameReader {
 
 function frameLength(buffer: Buffer, offset: number): number {
   const length = buffer.readUInt32BE(offset)
-  if (length > MAX_FRAME_BYTES) throw new RangeError(`the engine announced a frame of ${length} bytes`)
+  if (length > MAX_FRAME_BYTES)
+    throw new RangeError(`the engine announced a frame of ${length} bytes, over the limit of ${MAX_FRAME_BYTES}`)
   return length
 }

@@ -84,17 +84,17 @@ export function unusable(dataDir: string, cause: unknown): Error {
   return new Error(`the data folder ${dataDir} cannot be used: ${message}. ${wayOut} with --data-dir`, { cause })
 }
 
-/** The failure of a start, in a sentence for the operator when a full disk may be behind it. */
+/** The failure of a start; where a full disk may be behind it, as a sentence for the operator. */
 export async function startFailure(dataDir: string, error: unknown): Promise<unknown> {
   const isAboutDisk = error instanceof HeddleError && error.code === "insufficient_storage"
-  const full =
+  const isFull =
     isAboutDisk || saysDiskFull((error as NodeJS.ErrnoException).code) || (await isDiskFull(dataDir).catch(() => false))
-  if (!full) return error
-  const way = "Make room on it, or choose another with --data-dir"
-  return new Error(`the disk of the data folder ${dataDir} is full. ${way}`, { cause: error })
+  if (!isFull) return error
+  const wayOut = "Make room on it, or choose another with --data-dir"
+  return new Error(`the disk of the data folder ${dataDir} is full. ${wayOut}`, { cause: error })
 }
 
-/** Whether it is the file system's word on something in the folder. */
+/** Whether the error is the file system's answer about something in the folder. */
 export function isAboutFolder(dataDir: string, error: unknown): boolean {
   const { syscall, path: file, dest } = error as NodeJS.ErrnoException & { dest?: string }
   return syscall !== undefined && [file, dest].some((name) => name?.startsWith(dataDir + path.sep))

@@ -1,9 +1,7 @@
 """Gated delta nets (arXiv:2412.06464), which some layers have in place of attention.
 
-A token's queries, keys and values go through a short causal convolution, and what a head remembers is a matrix S
-[key dim, value dim]: with decay a, strength b, key k and value v of a token it becomes
-a S + k (b (v - a S^T k))^T, and the token's output is S^T q. Stretches are computed in chunks
-(arXiv:2406.06484), in fp32.
+A token's queries, keys and values go through a short causal convolution. What a head remembers is a matrix
+[key dim, value dim], which each token changes and reads by the delta rule (`delta_rule.py`).
 """
 
 from collections.abc import Callable
@@ -202,9 +200,8 @@ class DeltaNet:
         seen = torch.cat([state.inputs, token.inputs], 1)
         state.inputs.copy_(seen[:, 1:])
         heads = self.heads(seen, 1)
-        return delta_step(*heads, token.decay.transpose(1, 2), token.strength.transpose(1, 2), state.memory).transpose(
-            1, 2
-        )
+        out = delta_step(*heads, token.decay.transpose(1, 2), token.strength.transpose(1, 2), state.memory)
+        return out.transpose(1, 2)
 
     def step_in_slots(self, tokens: Stretches, states: DeltaState, slots: Tensor, unused: int) -> Tensor:
         """One token each for N sequences, which stand behind each other in `tokens` of B = 1, with T = N.
@@ -225,7 +222,7 @@ class DeltaNet:
         """Queries, keys and values [B, value heads, length, key dim or value dim] fp32 of the last tokens of seen [B,
         kernel - 1 + length, channels], inputs of the convolution.
 
-        Queries and keys have length 1, before queries are divided by the root of the key dim.
+        Queries and keys are made vectors of length 1; then queries are divided by the root of the key dim.
         """
         c = self.config
         q, k, v = self._convolved(seen, length).split([c.keys, c.keys, c.values], 2)

@@ -13,7 +13,7 @@ from torch import Tensor
 CHUNK = 64
 """Tokens that the rule computes at a time."""
 _TOKENS_AT_ONCE = {"cpu": CHUNK, "cuda": 4096}
-"""What does not need the memory is computed of so many at once: a CPU keeps it in its caches, a GPU launches less."""
+"""For so many tokens at once what needs no memory is computed: a CPU keeps it in its caches, a GPU launches less."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Chunks:
         What each token adds depends on what those before it in the chunk add: a triangular system.
         """
         length, strength = q.shape[1], strength[..., None]
-        # Decays of a chunk may add up to hundreds, of which 32 bits would leave the difference of two few digits.
+        # Decays of a chunk may add up to hundreds: in 32 bits, the difference of two such sums would keep few digits.
         total = decay.double().cumsum(1)
         faded = total.float().exp()[..., None]
         later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
@@ -85,7 +85,7 @@ def delta_rule(
 
 
 def delta_step(q: Tensor, k: Tensor, v: Tensor, decay: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
-    """As `delta_rule` for T = 1, but `memory` becomes the one behind, which is read twice and written twice."""
+    """As `delta_rule` for T = 1, but `memory`, which is read twice and written twice, becomes the one behind."""
     faded = decay.exp()[..., None]
     of_key, of_query = (torch.cat([k, q], 2) @ memory).split(1, 2)
     added = strength[..., None] * (v - faded * of_key)

@@ -13,7 +13,7 @@ import { type TokenUsage, usageByModel } from "./token-usage.ts"
 /** By model. */
 export type ModelUsage = Map<string, TokenUsage>
 
-/** The name that a span without a model reports under (`otel/span-mapping.ts`): it holds the usage of any model. */
+/** The name that a span without a model reports under (`otel/spans/span-mapping.ts`): it holds the usage of any model. */
 const nameless = "usage"
 
 type Linked = Pick<UsageReport, "id" | "parent_id">
@@ -38,10 +38,8 @@ export function ownUsage(
     const target = below.get(parent) ?? new Map<string, TokenUsage>()
     below.set(parent, target)
     addUsage(target, beneath)
-    for (const [model, counts] of usage) {
-      addUsage(target, new Map([[model, counts]]))
-      if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
-    }
+    addUsage(target, usage)
+    for (const [model, counts] of usage) if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
   }
   return own
 }

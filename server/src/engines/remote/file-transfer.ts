@@ -11,10 +11,10 @@ export interface LocalFile extends ContentFile {
   path: string
 }
 
-/** Pieces in a row that brought nothing. */
+/** So many pieces in a row that bring nothing end the transfer. */
 const mostIdle = 5
 
-/** `name`: of the file in its folder. */
+/** Reads the whole file. `name`: what it is called in its folder. */
 export async function describeFile(file: string, name = path.basename(file)): Promise<LocalFile> {
   const hash = createHash("sha256")
   let size = 0
@@ -105,7 +105,7 @@ function requirePlainName(name: string): void {
   throw new EngineFailure("internal", `the engine calls a file ${JSON.stringify(name)}`)
 }
 
-/** @throws {EngineFailure} when the engine has it not, or another content comes. */
+/** @throws {EngineFailure} when the engine lacks the file, or another content comes. */
 export async function fetchFile(
   connection: EngineConnection,
   { sha256, size }: ContentFile,

@@ -31,7 +31,7 @@ export interface StructuredModel {
 export interface Prediction {
   /** JSON text. */
   output: string
-  /** Under which the usage is counted. */
+  /** The name under which the usage is counted. */
   usageModel: string
   /** JSON text; null: not told. */
   usage: string | null
@@ -100,7 +100,7 @@ export interface PredictionInput {
 
 /**
  * Asks the model once.
- * @throws {HeddleError} {@link ModelFailure} also when the answer is not what was asked for; nothing is made up then.
+ * @throws {HeddleError} {@link ModelFailure} when the model fails, or its answer is not what was asked for: nothing is made up.
  */
 export async function predict(
   dependencies: ExecutionDependencies,
@@ -113,9 +113,10 @@ export async function predict(
   const all = await promptedMessages(dependencies, principal, project, model, { messages, variables })
   const isOutside = isProviderModelName(model.llmModelId)
   const sent = model.answersJson && !isOutside ? askingForJson(all) : all
-  // Our own are held to it like any other, and told of it besides.
+  // Our own models are held to the format as others are, and are also told of it in words (`askingForJson`).
   const format = model.answersJson ? { response_format: { type: "json_object" } } : {}
   const exactBody = { model: model.llmModelId, ...model.parameters, ...format, messages: sent }
+  // The same with plain numbers: those of a published object are exact ones (`parseExact`).
   const body = JSON.parse(JSON.stringify(exactBody)) as typeof exactBody
   const { chat, model: usageModel } = await admitModel(dependencies, principal, project, { requestId, body, exactBody })
   const { content, usage } = await chat.complete(signal)

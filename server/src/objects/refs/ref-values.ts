@@ -142,7 +142,7 @@ class RefReader {
     const { database } = this.#dependencies
     const names = refs.map(versionNameOf)
     const found = await findVersions(database, project.id, names, false)
-    const live = found.filter((version) => version !== null && version.deleted_at === null) as ObjectVersionRecord[]
+    const live = found.flatMap((version) => (version?.deleted_at === null ? [version] : []))
     for (const { size_bytes } of live) this.#hold(size_bytes)
     const values = new Map<string, string | null>()
     for await (const versions of withValues(database, project.id, live)) {

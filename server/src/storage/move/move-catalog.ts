@@ -14,11 +14,10 @@ interface Column {
 /** Rows that are held at once. Each may be some MB. */
 const rowsAtOnce = 100
 
-/** Both are brought up to this version. */
+/** Opens both catalogs and brings their tables up to this version. */
 export async function openCatalogMove({ dataDir, postgresUrl }: MoveSettings): Promise<Move> {
   const folder = path.join(dataDir, embeddedCatalog.folder)
   const source = await openCatalog({ postgresUrl: null, folder, template: null })
-  const close = () => source.destroy()
   try {
     const target = await openCatalog({ postgresUrl, folder, template: null })
     return {
@@ -27,12 +26,12 @@ export async function openCatalogMove({ dataDir, postgresUrl }: MoveSettings): P
       // A copy that fails has left nothing.
       undo: async () => undefined,
       close: async () => {
-        await close()
+        await source.destroy()
         await target.destroy()
       },
     }
   } catch (error) {
-    await close()
+    await source.destroy()
     throw error
   }
 }
@@ -114,7 +113,7 @@ async function takeForeignKeys(target: Transaction<Catalog>): Promise<string[]> 
   return rows.map(({ make }) => make)
 }
 
-/** What counts up goes on where it is. */
+/** A sequence goes on from the number that it has reached. */
 async function copySequences(source: CatalogDatabase, target: Transaction<Catalog>): Promise<void> {
   const { rows } = await sql<{ name: string; last: string }>`
     select sequencename as name, last_value::text as last from pg_sequences

@@ -1,4 +1,4 @@
-/** Cells of calls and feedback in CSV and Parquet, back into the JSON that `storage/traces/export` printed. */
+/** Cells of calls and feedback in CSV and Parquet, back into the JSON that `storage/traces/transfer` printed. */
 import { objectText } from "../../json/json-members.ts"
 import type { ColumnKind, Columns } from "../../storage/traces/transfer/printed-columns.ts"
 import type { CellReader } from "./csv-rows.ts"
@@ -6,17 +6,18 @@ import { RowError } from "./imported-row.ts"
 import { DecimalText } from "./parquet-decimals.ts"
 import { JsonText, type ValueReader } from "./parquet-rows.ts"
 
-/** Columns that are not `columns` are left alone: files carry more than we know. */
+/** A reader that leaves out columns that are not in `columns`: files carry more than we know. */
 export function csvCells(columns: Columns): CellReader {
   return (name, value) => {
-    const kind = Object.hasOwn(columns, name) ? columns[name] : undefined
+    const kind = kindOf(columns, name)
     return kind === undefined || value === null ? null : fromText(name, kind, value)
   }
 }
 
+/** As {@link csvCells}. */
 export function parquetCells(columns: Columns): ValueReader {
   return (name, value) => {
-    const kind = Object.hasOwn(columns, name) ? columns[name] : undefined
+    const kind = kindOf(columns, name)
     if (kind === undefined || value === null || value === undefined) return null
     if (value instanceof JsonText) return value.text
     if (typeof value === "string") return fromText(name, kind, value)
@@ -26,6 +27,10 @@ export function parquetCells(columns: Columns): ValueReader {
     const isScalar = typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
     return isScalar ? JSON.stringify(String(value)) : valueText(value)
   }
+}
+
+function kindOf(columns: Columns, name: string): ColumnKind | undefined {
+  return Object.hasOwn(columns, name) ? columns[name] : undefined
 }
 
 function fromText(name: string, kind: ColumnKind, value: string): string {

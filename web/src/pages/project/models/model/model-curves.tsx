@@ -1,4 +1,4 @@
-/** The curves of a model: one large, the telling ones small, on one x axis. What is chosen is in the address. */
+/** The curves of a model: the chosen panel large, the telling ones beside it small, on one x axis. The choice is in the address. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi } from "@tanstack/react-router"
 import { useModelMetrics, useModels } from "../../../../api/training/training.ts"
@@ -13,13 +13,13 @@ const route = getRouteApi("/signed-in/$entity/$project/models/$name")
 
 /** As many points as the widest chart has columns for, so that its peaks are the true ones. */
 const points = 1000
-/** No two of more lines could be told apart. */
+/** Other models on the same charts. More lines could not be told apart. */
 const mostOthers = 5
 const chartHeights = { large: 260, small: 150 }
 
 interface ModelCurvesProps {
   model: ListedModel
-  /** Every one that the model has. */
+  /** Names of all that the model has. */
   metrics: readonly string[]
   live: { refetchInterval: number }
 }
