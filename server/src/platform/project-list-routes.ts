@@ -1,4 +1,4 @@
-/** Projects: which there are, making one before anything is stored in it, and deleting one with all that is. */
+/** Projects: the list of them, making one before anything is stored in it, and deleting one with all that it holds. */
 import { ownTeam, requireRight } from "../access/can.ts"
 import { ensureProjectWithoutRoom } from "../access/project-access.ts"
 import { HeddleError } from "../errors.ts"

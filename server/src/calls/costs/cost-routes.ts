@@ -2,7 +2,7 @@
 import { type Route, route } from "../../http/route.ts"
 import { costCreateBody, costPage, costsCreated } from "../../wire/calls/cost.ts"
 import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/queries/row-query.ts"
-import { createCosts, purgeCosts, queryCosts } from "./costs.ts"
+import { createCosts, purgeCosts, queryCosts } from "./project-prices.ts"
 import type { CallDependencies } from "../dependencies.ts"
 
 const shared = { method: "POST", dialect: "reason", tag: "Costs" } as const

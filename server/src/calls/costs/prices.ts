@@ -1,4 +1,7 @@
-/** Which price holds for a call, and what its tokens cost: evaluation-store-calls 3.2 and 4.3. */
+/**
+ * Which price holds for a call, and what its tokens cost: evaluation-store-calls 3.2 and 4.3. Costs are worked out when they
+ * are asked for, so that a price may come after the calls that it is for.
+ */
 import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findTokenPrices, type TokenPriceRow } from "../../storage/traces/token-prices.ts"
 import type { CallDependencies } from "../dependencies.ts"

@@ -1,7 +1,7 @@
 /**
- * Training jobs in the queue: claiming under a lease, keeping it, giving it back. What may follow
- * what is decided by the caller's {@link JobMove}; here each move is one statement that does
- * nothing when the job is no longer where the caller thinks.
+ * Training jobs in the queue: which one is next, never two of one model at a time ({@link claimJob}); keeping the lease of a
+ * job, giving it back. What may follow what is decided by the caller's {@link JobMove}; here each move is one statement that
+ * does nothing when the job is no longer where the caller thinks.
  */
 import { sql } from "kysely"
 import type { StoredJobConfig } from "../../../wire/training/job.ts"
@@ -51,10 +51,9 @@ const recentSeconds = 3600
 
 /**
  * Takes the next job: never while an earlier one of the same model is open, paused ones too, or while a server has not yet
- * let go of one that was cancelled or paused. Among the teams that have one, it is the
- * turn of the one that runs the fewest jobs now, then of the one whose jobs ran the shortest in the last hour; among the
- * team's users, and among a user's projects, the same; in a project the earliest. So making more projects gets nobody
- * ahead of others. Several servers may call this at the same time; each job goes to one, and none of the jobs `except`. A model
+ * let go of one that was cancelled or paused. Among the teams that have one, it is the turn of the one that runs the fewest
+ * jobs now, then of the one whose jobs ran the shortest in the last hour; among the team's users, and among a user's projects,
+ * the same; in a project the earliest. So making more projects gets nobody ahead of others. Several servers may call this at the same time; each job goes to one, and none of the jobs `except`. A model
  * that gets a checkpoint from elsewhere at this moment (`new-step.ts`) has its turn when that is stored: its job makes the step
  * after it. One statement: a client waits for the job to begin.
  */
