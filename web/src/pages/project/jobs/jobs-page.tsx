@@ -94,7 +94,6 @@ function JobRow({ job }: { job: ListedJob }) {
   const { entity, project, model, output_step: step } = job
   const { share, detail } = jobProgress(job)
   const took = jobDuration(job, now)
-  const isOver = job.status === "succeeded" || job.status === "failed" || job.status === "cancelled"
   return (
     <tr>
       <td className={styles.state}>
@@ -107,8 +106,8 @@ function JobRow({ job }: { job: ListedJob }) {
         {job.error_message !== null && <p className={styles.reason}>{job.error_message}</p>}
       </td>
       <td className={styles.progress}>
-        {isOver && share === null ? (
-          "it never began"
+        {job.ended_at !== null && share === null ? (
+          "no step was made"
         ) : (
           <span className={styles.share}>
             <span className={styles.meter}>
@@ -140,7 +139,10 @@ function NoJobs({ state }: { state: keyof typeof statuses }) {
   if (state === "all") {
     return (
       <Empty title="No jobs yet">
-        <p>A job begins with the next train call of ART, or with a file that is uploaded for SFT.</p>
+        <p>
+          A job begins with the next train call of ART, with a file that is uploaded for SFT, or with “Train on these”
+          at traces, labels and evaluations.
+        </p>
       </Empty>
     )
   }

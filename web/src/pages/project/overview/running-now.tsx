@@ -19,7 +19,9 @@ export function RunningNow({ project }: { project: CurrentProject }) {
       <Loaded query={jobs} what="jobs">
         {({ data }) =>
           data.length === 0 ? (
-            <p className={styles.none}>Nothing runs. A job begins with the next train call of ART, or an SFT upload.</p>
+            <p className={styles.none}>
+              Nothing runs. A job begins with the next train call of ART, an SFT upload, or “Train on these”.
+            </p>
           ) : (
             <ul aria-live="polite">
               {data.map((job) => {
