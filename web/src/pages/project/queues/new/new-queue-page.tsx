@@ -1,10 +1,9 @@
 /** Makes a queue from a name, its questions and the calls that were selected or filtered; or adds these to one that is there. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
-import type { ApiError } from "../../../../api/api-error.ts"
-import { addToQueue, useCreateQueue, useQueues, useQueueWork } from "../../../../api/labelling/annotation-queues.ts"
+import { useQueues, useQueueWork } from "../../../../api/labelling/annotation-queues.ts"
 import { useCallCount } from "../../../../api/calls/calls.ts"
-import { createField, findCallIds } from "../../../../api/labelling/labelling.ts"
+import { findCallIds } from "../../../../api/labelling/labelling.ts"
 import { selectionOf } from "../../../../calls/filter/filter-query.ts"
 import { Button, LinkButton } from "../../../../components/controls/button.tsx"
 import { SelectField, TextArea, TextField } from "../../../../components/controls/field.tsx"
@@ -15,7 +14,7 @@ import { TextLink } from "../../../../components/text/link.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatCount } from "../../../../format/numbers.ts"
 import { formatTick } from "../../../../format/times.ts"
-import { type FieldDraft, fieldFaults, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
+import { type FieldDraft, fieldFaults } from "../../../../labelling/field-draft.ts"
 import { listOfAddress } from "../../../../kept/kept-list.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { LostSelection } from "../../lost-selection.tsx"
@@ -24,12 +23,14 @@ import { timeRangeOf } from "../../traces/time-range.ts"
 import { noCountFrom, numberOf } from "../../typed-numbers.ts"
 import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
 import styles from "./new-queue-page.module.css"
+import { useSaveQueue } from "./use-save-queue.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/queues/new")
 
 const dayMs = 24 * 3600 * 1000
 /** So many calls of a filter can be added at once. */
 const mostAdded = 10_000
+const newestFirst = [{ field: "started_at", direction: "desc" }] as const
 
 export function NewQueuePage() {
   const { calls = [] } = route.useSearch()
@@ -72,9 +73,16 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
   const [added, setAdded] = useState<readonly FieldDraft[]>([])
   const [most, setMost] = useState("")
   const [isChecked, setChecked] = useState(false)
-  const create = useCreateQueue()
-  const [busy, setBusy] = useState<string | null>(null)
-  const [failure, setFailure] = useState<{ what: string; error: ApiError } | null>(null)
+  const { busy, failure, save } = useSaveQueue(project.id, {
+    // A second try does not make it again.
+    onQuestion: (field, refs) => {
+      setChosen(refs)
+      setAdded((left) => left.filter((one) => one !== field))
+    },
+    // A second try adds to what is made already.
+    onQueue: (id) => change({ queue: id }),
+    onSaved: (id) => navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } }),
+  })
 
   const matching = Math.min(count.data?.count ?? 0, mostAdded)
   const mostFault = most.trim() === "" ? null : noCountFrom(1)(most)
@@ -89,61 +97,16 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
   ]
   const maySave = work.data === undefined || work.data.caller.may_write
 
-  const save = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     setChecked(true)
     if (faults.length > 0 || busy !== null) return
-    setFailure(null)
-    let what = "The calls could not be read."
-    try {
-      // First what may find nothing: then nothing has been made.
-      setBusy("Reading the calls…")
-      const ids = !isFilter
-        ? picked
-        : wanted === 0
-          ? []
-          : await findCallIds({
-              project_id: project.id,
-              ...selection,
-              sort_by: [{ field: "started_at", direction: "desc" }],
-              limit: wanted,
-            })
-      let id = target
-      if (isNew) {
-        const refs = [...chosen]
-        for (const field of added) {
-          what = `The question “${field.name.trim()}” was not stored; no queue was made.`
-          setBusy(`Storing the question “${field.name.trim()}”…`)
-          const val = { name: field.name.trim(), description: field.rule.trim(), field_schema: fieldSchema(field) }
-          refs.push(await createField(project.id, objectName(field.name), val))
-          // A second try does not make it again.
-          setChosen([...refs])
-          setAdded((left) => left.filter((one) => one !== field))
-        }
-        what = "The queue was not made."
-        setBusy("Making the queue…")
-        const made = await create.mutateAsync({
-          project_id: project.id,
-          name: name.trim(),
-          description: instructions.trim(),
-          scorer_refs: refs,
-          required_annotators: Number(people),
-        })
-        id = made.id
-        // A second try adds to what is made already.
-        change({ queue: id })
-      }
-      if (ids.length > 0) {
-        what = "The queue is there, but the calls were not added."
-        setBusy(`Adding ${counted(ids.length, "call")}…`)
-        await addToQueue(id, { project_id: project.id, call_ids: ids, display_fields: shownPaths(shown) })
-      }
-      await navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } })
-    } catch (error) {
-      setFailure({ what, error: error as ApiError })
-    } finally {
-      setBusy(null)
-    }
+    const found = { project_id: project.id, ...selection, sort_by: newestFirst, limit: wanted }
+    void save({
+      findCalls: async () => (isFilter ? (wanted === 0 ? [] : findCallIds(found)) : picked),
+      target: isNew ? { name, instructions, people: Number(people), refs: chosen, added } : target,
+      shown: shownPaths(shown),
+    })
   }
 
   return (
@@ -156,7 +119,7 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
         }
         title={isNew ? "New queue" : "Add to a queue"}
       />
-      <form className={styles.form} onSubmit={(event) => void save(event)}>
+      <form className={styles.form} onSubmit={submit}>
         <section className={styles.part} aria-label="Items">
           <h2>Items</h2>
           {picked.length > 0 ? (
@@ -168,20 +131,7 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
               </Note>
             ) : (
               <>
-                <p aria-live="polite">
-                  {count.data === undefined
-                    ? count.error === null && "Counting the calls…"
-                    : matching === 0
-                      ? "No call matches the filter; the queue would be empty."
-                      : `${count.data.count >= mostAdded ? "≥ " : ""}${q === undefined || q === "" ? `${counted(matching, "call")}: ` : `${counted(matching, "call matches", "calls match")} “${q}”, `}${range.name.charAt(0).toLowerCase()}${range.name.slice(1)}.`}
-                </p>
-                {count.error !== null && (
-                  <ErrorNote
-                    what="The calls could not be counted."
-                    error={count.error}
-                    onRetry={() => void count.refetch()}
-                  />
-                )}
+                <FilteredCalls count={count} q={q ?? ""} range={range.name} />
                 <div className={styles.short}>
                   <TextField
                     label="How many, the newest first"
@@ -289,6 +239,38 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
   )
 }
 
+interface FilteredCallsProps {
+  count: ReturnType<typeof useCallCount>
+  q: string
+  /** Name of the time that they began in, such as `Last 24 hours`. */
+  range: string
+}
+
+/** How many calls the filter finds. */
+function FilteredCalls({ count, q, range }: FilteredCallsProps) {
+  const { data, error } = count
+  return (
+    <>
+      <p aria-live="polite">
+        {data === undefined ? error === null && "Counting the calls…" : matchWords(data.count, q, range)}
+      </p>
+      {error !== null && (
+        <ErrorNote what="The calls could not be counted." error={error} onRetry={() => void count.refetch()} />
+      )}
+    </>
+  )
+}
+
+function matchWords(found: number, q: string, range: string): string {
+  if (found === 0) return "No call matches the filter; the queue would be empty."
+  const atLeast = found >= mostAdded ? "≥ " : ""
+  const matching = Math.min(found, mostAdded)
+  const calls =
+    q === "" ? `${counted(matching, "call")}: ` : `${counted(matching, "call matches", "calls match")} “${q}”, `
+  return `${atLeast}${calls}${range.charAt(0).toLowerCase()}${range.slice(1)}.`
+}
+
+/** Paths that are written with commas between. */
 function shownPaths(text: string): string[] {
   return text
     .split(",")
