@@ -1,6 +1,7 @@
 /**
- * Every citation in code, tests, pages and requirements leads to a heading in `docs/contracts` or `docs/laws.md`, and
- * every section there is cited by a test, or has a reason in `docs/contracts/README.md` for being cited by none.
+ * Every citation in code, tests, pages and requirements leads to a heading in `docs/contracts` or `docs/laws.md`, or to a
+ * file that is there, and every section there is cited by a test, or has a reason in `docs/contracts/README.md` for being
+ * cited by none.
  */
 import { globSync, readFileSync } from "node:fs"
 import path from "node:path"
@@ -71,6 +72,17 @@ test("no text names a document that is not in the repository", () => {
     /\bshared\/[\w/-]+\.md|\b(?:architecture|security|style|ux|findings|redesign|engine)\.md \d|\b(?:style|ux|seed) \d+(?:\.\d+| and \d)/g
   const found = [...texts].flatMap(([file, text]) => (text.match(elsewhere) ?? []).map((name) => `${file}: ${name}`))
   expect(found).toEqual([])
+})
+
+test("a source file that a text names is there", () => {
+  const own = ownFiles.map((file) => `server/test/${file}`)
+  const files = [...filesOf(sources, "*.{ts,mjs}"), ...own].map((file) => `/${file}`)
+  const missing = [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|mjs|css))`/g)]
+      .filter(([, name = ""]) => !files.some((one) => one.endsWith(`/${name}`)))
+      .map(([, name]) => `${file}: ${name}`),
+  )
+  expect(missing).toEqual([])
 })
 
 test("every section is cited by a test, or stands in the table of those that are not, with a reason", () => {
