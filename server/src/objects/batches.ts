@@ -1,4 +1,4 @@
-/** In order, in batches of at most `count` that have at most `size` together; one that is larger is a batch of its own. */
+/** The items in order, in batches of at most `count` that have at most `size` together; one that is larger is a batch of its own. */
 export function* batchesOf<T>(
   items: readonly T[],
   limits: { count: number; size: number },

@@ -1,4 +1,4 @@
-/** Rows 5 and 6 of training-api 1.1. */
+/** Lists, reads and deletes checkpoints of a model: rows 5 and 6 of training-api 1.1, and a single one. */
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError } from "../errors.ts"

@@ -1,4 +1,4 @@
-/** Rows 12 and 13 of training-api 1.1. */
+/** Health of the server, as training clients ask for it: rows 12 and 13 of training-api 1.1. */
 import type { Principal } from "../http/principal.ts"
 import { type Route, route } from "../http/route.ts"
 import { pingCatalog } from "../storage/catalog/open-catalog.ts"

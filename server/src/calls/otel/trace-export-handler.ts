@@ -1,4 +1,4 @@
-/** The two routes that take spans differ only in which of them become spans of agents. */
+/** Handles both routes that take spans; they differ only in which spans also become spans of agents. */
 import type { CallDependencies } from "../dependencies.ts"
 import { runPayloadTask } from "../../objects/payload/run-payload-task.ts"
 import { exportHandler } from "./export-handler.ts"

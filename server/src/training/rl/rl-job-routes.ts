@@ -1,4 +1,4 @@
-/** Row 8 of training-api 1.1. */
+/** Asking for an RL job: row 8 of training-api 1.1. */
 import { bodyStream } from "../../http/bodies/body-stream.ts"
 import { type Route, route } from "../../http/route.ts"
 import { job as jobSchema } from "../../wire/training/job.ts"

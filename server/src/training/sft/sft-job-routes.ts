@@ -1,4 +1,4 @@
-/** Row 9 of training-api 1.1. */
+/** Asking for an SFT job: row 9 of training-api 1.1. */
 import { type Route, route } from "../../http/route.ts"
 import { job as jobSchema } from "../../wire/training/job.ts"
 import { createSftJobBody } from "../../wire/training/sft-job.ts"

@@ -1,4 +1,4 @@
-/** Exports: guide/export. */
+/** Exports: docs/guide/export.md. */
 import { z } from "zod"
 import { jsonValue } from "../json-value.ts"
 import { callRecord, callsQueryRequest } from "../calls/call-read.ts"

@@ -1,4 +1,4 @@
-/** Imports: guide/export. The body is the file. */
+/** Imports: docs/guide/export.md. The body is the file. */
 import { z } from "zod"
 import { exportFormat } from "./export.ts"
 
