@@ -12,7 +12,6 @@ from heddle_engine.model.decoder import NoLora
 from heddle_engine.model.lora import read_peft
 from heddle_engine.training.packed.packed_forward import batch_logprobs, lay_out
 from heddle_engine.training.trainable_lora import TrainableLora
-from tests.serving.engine_process import Client
 from tests.training.builders import sequence
 from tests.training.jobs_support import cpu_bases
 
@@ -25,17 +24,6 @@ ROWS = [
     }
     for i in range(40)
 ]
-
-
-@pytest.fixture
-def client(engine):
-    with Client(str(engine.path)) as client:
-        yield client
-
-
-@pytest.fixture
-def base(model_folders):
-    return {"name": "tiny", "path": str(model_folders("qwen3"))}
 
 
 @pytest.fixture
