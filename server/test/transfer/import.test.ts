@@ -132,9 +132,9 @@ describe("import: calls", () => {
     const project = acme.newProject()
     const head = "inputs,extra,op_name,id,trace_id,started_at,attributes,wb_run_step"
     const row = (id: number, step: string) => `"{""a"": 1}",x,op,${uuid(id)},${uuid(9)},2026-01-01T00:00:00Z,{},${step}`
-    const file = `\uFEFF${head}\r\n${row(1, "7")}\r\n${row(2, "seven")}\r\nonly,two\r\n`
+    const file = `\uFEFF${head}\r\n${row(1, "7")}\r\n${row(2, "seven")}\r\nonly,two\r\n${row(3, "-0080")}\r\n`
     expect((await imported("calls", project, "csv", file)).body).toEqual({
-      imported: 1,
+      imported: 2,
       failed: 2,
       errors: [
         { row: 2, column: "wb_run_step", value: "seven", message: "is not a number" },
@@ -143,6 +143,7 @@ describe("import: calls", () => {
     })
     expect(await acme.lines("/calls/stream_query", { project_id: project })).toMatchObject([
       { inputs: { a: 1 }, wb_run_step: 7 },
+      { inputs: { a: 1 }, wb_run_step: -80 },
     ])
   })
 

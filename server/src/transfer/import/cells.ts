@@ -37,7 +37,8 @@ function fromText(name: string, kind: ColumnKind, value: string): string {
   if (kind === "json" || kind === "values") return value
   if (kind === "clearable" && value === "") return "null"
   if (kind !== "number") return JSON.stringify(value)
-  if (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value)) return value
+  // Other programs pad numbers with zeros, which JSON does not know.
+  if (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value)) return value.replace(/^(-?)0+(?=\d)/, "$1")
   throw new RowError("is not a number", name, value)
 }
 
