@@ -1,9 +1,8 @@
 /** A conversation and the models that go on with it, a column each. */
 import { getRouteApi } from "@tanstack/react-router"
-import { EyeOff, Play, Plus, Send } from "lucide-react"
+import { EyeOff, Play, Plus } from "lucide-react"
 import { type CSSProperties, useEffect, useRef, useState } from "react"
 import type { ChatModels } from "../../../api/chat/playground-models.ts"
-import { addressOf } from "../../../base-path.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
@@ -26,10 +25,11 @@ import {
   withModels,
 } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import { stringifySearch } from "../../../url/search.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { AnswerColumn, type ColumnActions } from "./answer-column.tsx"
+import { Composer } from "./composer.tsx"
 import { ask, changeConversation, conversationNow, setConversation, stop, useIsTooLarge } from "./conversations.ts"
+import { linkToConversation } from "./link-to-conversation.ts"
 import { ModelPicker } from "./model-picker.tsx"
 import { ParameterBar } from "./parameter-bar.tsx"
 import { problemOf } from "./problem.ts"
@@ -213,7 +213,12 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
                   New
                 </LinkButton>
               )}
-              <CopyButton text={linkTo(project, conversation, search)} isWordy words="Copy link" label="Copy link" />
+              <CopyButton
+                text={linkToConversation(project, conversation, search)}
+                isWordy
+                words="Copy link"
+                label="Copy link"
+              />
               <Button
                 icon={EyeOff}
                 isOn={isBlind}
@@ -289,61 +294,31 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
         })}
         {columns.length === 0 && models.models !== undefined && <p className={styles.none}>Add a model to ask.</p>}
       </div>
-      <form
-        className={styles.composer}
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
-      >
-        <textarea
-          ref={composer}
-          className={styles.next}
-          rows={2}
-          aria-label="Next message"
-          placeholder={
-            goingOn.length === 0
-              ? "Run first; then the next message goes on from each answer"
-              : columns.length === 1
-                ? "Next message"
-                : `Next message to ${goingOn.length === columns.length ? "all" : goingOn.length} of them, each goes on from its own answer`
-          }
-          value={next}
-          onChange={(event) => setNext(event.target.value)}
-        />
-        <span className={styles.tools}>
-          {canJudge && (
-            <Button onClick={() => judge(null)} disabled={vote.isPending} keys="0">
-              No difference
-            </Button>
-          )}
-          {!hidden && columns.length < mostColumns && (
-            <ModelPicker
-              models={models}
-              label="Add a model"
-              look={{ icon: Plus, children: "Add model" }}
-              onChoose={(model) => setModels([...names, model])}
-            />
-          )}
-          <Button type="submit" kind="default" icon={Send} disabled={next.trim() === "" || goingOn.length === 0}>
-            Send
-          </Button>
-        </span>
-      </form>
+      <Composer
+        box={composer}
+        text={next}
+        columns={columns.length}
+        goingOn={goingOn.length}
+        onChange={setNext}
+        onSend={send}
+        tools={
+          <>
+            {canJudge && (
+              <Button onClick={() => judge(null)} disabled={vote.isPending} keys="0">
+                No difference
+              </Button>
+            )}
+            {!hidden && columns.length < mostColumns && (
+              <ModelPicker
+                models={models}
+                label="Add a model"
+                look={{ icon: Plus, children: "Add model" }}
+                onChoose={(model) => setModels([...names, model])}
+              />
+            )}
+          </>
+        }
+      />
     </div>
   )
-}
-
-/** An address that opens in every browser: the small conversation itself, else the newest recorded call of it. */
-function linkTo(
-  project: CurrentProject,
-  conversation: Conversation,
-  search: ReturnType<typeof route.useSearch>,
-): string {
-  const small = smallOf({ ...conversation, columns: [] })
-  const calls = conversation.columns.flatMap((column) => lastAnswer(column)?.answer.callId ?? [])
-  const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
-  const of = small === null || hasMore ? { from: calls[0] ?? search.from } : { ...small, from: undefined }
-  const keys = stringifySearch({ ...search, m: conversation.columns.map(({ model }) => model), ...of })
-  return `${window.location.origin}${addressOf(`/${project.id}/playground`)}${keys}`
 }

@@ -1,0 +1,22 @@
+import { addressOf } from "../../../base-path.ts"
+import { type Conversation, lastAnswer, smallOf } from "../../../playground/conversation.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import { stringifySearch } from "../../../url/search.ts"
+import type { PlaygroundSearch } from "./playground-search.ts"
+
+/**
+ * An address that opens in every browser: the small conversation itself, else the call of the newest answer of the first column
+ * that has one.
+ */
+export function linkToConversation(
+  project: CurrentProject,
+  conversation: Conversation,
+  search: PlaygroundSearch,
+): string {
+  const small = smallOf({ ...conversation, columns: [] })
+  const calls = conversation.columns.flatMap((column) => lastAnswer(column)?.answer.callId ?? [])
+  const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
+  const of = small === null || hasMore ? { from: calls[0] ?? search.from } : { ...small, from: undefined }
+  const keys = stringifySearch({ ...search, m: conversation.columns.map(({ model }) => model), ...of })
+  return `${window.location.origin}${addressOf(`/${project.id}/playground`)}${keys}`
+}
