@@ -1,7 +1,6 @@
 /** The rows of a version of a dataset: all of them, or those that differ from another version. */
 import { type ObjectVersion, useObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { useTableSizes } from "../../../../api/objects/tables.ts"
-import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
@@ -9,7 +8,7 @@ import { nounOf } from "../../../../format/counted.ts"
 import { formatExact } from "../../../../format/numbers.ts"
 import { tableOfDataset } from "../../../../objects/dataset-table.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
-import { AgainstField } from "./against-field.tsx"
+import { ComparisonTools } from "./comparison-tools.tsx"
 import { DatasetChanges } from "./dataset-changes.tsx"
 import { DatasetRows } from "./dataset-rows.tsx"
 import type { VersionSearch } from "./version-search.ts"
@@ -36,25 +35,15 @@ export function DatasetView({ table, ...props }: VersionViewProps & { table: str
       <PaneHead
         title={isComparing ? `v${version.version_index} against v${against.version_index}` : "Rows"}
         tools={
-          others.length > 0 && (
-            <>
-              <Segmented
-                size="small"
-                label="Which rows"
-                value={isComparing ? "changes" : "all"}
-                segments={[
-                  { value: "all", label: "All" },
-                  { value: "changes", label: "Changes" },
-                ]}
-                onChange={(show) => onChange({ show: show === "all" ? "all" : "changes", row: undefined })}
-              />
-              <AgainstField
-                others={others}
-                against={against}
-                onChange={(name) => onChange({ against: name, show: "changes" })}
-              />
-            </>
-          )
+          <ComparisonTools
+            label="Which rows"
+            whole="All"
+            isComparing={isComparing}
+            others={others}
+            against={against}
+            onShow={(show) => onChange({ show, row: undefined })}
+            onAgainst={(name) => onChange({ against: name, show: "changes" })}
+          />
         }
         note={size && `${formatExact(size.count)} ${nounOf(size.count, "row")}`}
       />

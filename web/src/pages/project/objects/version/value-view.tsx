@@ -1,6 +1,5 @@
 /** The value of a version as a tree, the code that it was published with, or what differs from another version. */
 import { useObjectVersion } from "../../../../api/objects/object-versions.ts"
-import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { JsonViewer } from "../../../../components/json/json-viewer.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
@@ -11,7 +10,7 @@ import type { JsonText } from "../../../../json/json-text.ts"
 import { memberTexts } from "../../../../json/json-text.ts"
 import { diffValues } from "../../../../objects/value-diff.ts"
 import { CallCode } from "../../trace/call-code.tsx"
-import { AgainstField } from "./against-field.tsx"
+import { ComparisonTools } from "./comparison-tools.tsx"
 import { CellDiff } from "./cell-diff.tsx"
 import type { VersionViewProps } from "./dataset-view.tsx"
 import styles from "./value-view.module.css"
@@ -25,25 +24,15 @@ export function ValueView({ project, version, others, against, search, onChange 
       <PaneHead
         title={isComparing ? `v${version.version_index} against v${against.version_index}` : "Value"}
         tools={
-          others.length > 0 && (
-            <>
-              <Segmented
-                size="small"
-                label="What is shown"
-                value={isComparing ? "changes" : "all"}
-                segments={[
-                  { value: "all", label: "Value" },
-                  { value: "changes", label: "Changes" },
-                ]}
-                onChange={(show) => onChange({ show: show === "changes" ? "changes" : undefined })}
-              />
-              <AgainstField
-                others={others}
-                against={against}
-                onChange={(name) => onChange({ against: name, show: "changes" })}
-              />
-            </>
-          )
+          <ComparisonTools
+            label="What is shown"
+            whole="Value"
+            isComparing={isComparing}
+            others={others}
+            against={against}
+            onShow={(show) => onChange({ show: show === "changes" ? show : undefined })}
+            onAgainst={(name) => onChange({ against: name, show: "changes" })}
+          />
         }
       />
       {isComparing ? (
