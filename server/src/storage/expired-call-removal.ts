@@ -3,7 +3,6 @@
  * themselves: each takes a turn at one, and waits for the turns of others, so that what a killed one left is done as well.
  */
 import { randomUUID } from "node:crypto"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
 import { isStoreUnavailable } from "../errors.ts"
 import { auditedAround } from "./catalog/accounts/audit-logs.ts"
@@ -24,6 +23,7 @@ import {
   findExpired,
   forgetExpiredStarts,
 } from "./traces/calls/removal/expired-calls.ts"
+import { sleepAtMost } from "../work/sleep.ts"
 
 export type ExpiringStores = Pick<Stores, "catalog" | "traces">
 
@@ -48,7 +48,7 @@ export async function removeExpiredCalls(
       removed += await takeTurn(stores, turn, log, signal)
       wait = waitMs
     } else if (await othersAtRetention(catalog, pass)) {
-      await sleep(wait, undefined, { ref: false, signal }).catch(() => undefined)
+      await sleepAtMost(wait, signal)
       wait = Math.min(wait * 2, mostWaitMs)
     } else break
   }

@@ -5,7 +5,6 @@
  * Requests that had the id already may store something after the deletion. So each deleted project is looked at again
  * every hour for a day, and then forgotten.
  */
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
 import { isStoreUnavailable } from "../errors.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
@@ -22,6 +21,7 @@ import {
 import type { Stores } from "./open-stores.ts"
 import { usageOf } from "./team-usage.ts"
 import { removeProjectRows as removeTraceRows } from "./traces/project-rows.ts"
+import { sleepAtMost } from "../work/sleep.ts"
 
 /** As long as an orphaned blob stays: no request takes longer. */
 const lateMs = 24 * 60 * 60 * 1000
@@ -85,7 +85,7 @@ export class ProjectRemoval {
   async #rest(ms: number): Promise<void> {
     if (this.#isWoken || this.#closing.signal.aborted) return
     this.#pause = new AbortController()
-    await sleep(ms, undefined, { ref: false, signal: this.#pause.signal }).catch(() => undefined)
+    await sleepAtMost(ms, this.#pause.signal)
   }
 
   /** Whether all is removed that is there now. */

@@ -1,6 +1,6 @@
 /** Waits for a store on another machine, and goes on when it is back. */
-import { setTimeout as sleep } from "node:timers/promises"
 import { isStoreUnavailable } from "../errors.ts"
+import { sleepAtMost } from "../work/sleep.ts"
 
 const firstPauseMs = 250
 const longestPauseMs = 5_000
@@ -15,7 +15,7 @@ export async function retryWhileUnavailable<T>(signal: AbortSignal, work: () => 
       return await work()
     } catch (error) {
       if (!isStoreUnavailable(error) || signal.aborted) throw error
-      await sleep(pause, undefined, { ref: false, signal }).catch(() => undefined)
+      await sleepAtMost(pause, signal)
       if (signal.aborted) throw error
     }
   }

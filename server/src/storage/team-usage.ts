@@ -4,7 +4,6 @@
  * is taken off; once a day, and after calls or feedback were deleted, a team's stores are measured and the count is
  * corrected.
  */
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Log } from "../log.ts"
 import { isStoreUnavailable } from "../errors.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
@@ -21,6 +20,7 @@ import { noRoom, teamQuota } from "./catalog/accounts/team-quotas.ts"
 import { DailyWork } from "./daily-work.ts"
 import { bytesInTraces } from "./traces/team-bytes.ts"
 import type { TraceStore } from "./traces/store/trace-store.ts"
+import { sleepAtMost } from "../work/sleep.ts"
 
 const flushMs = 1_000
 /** How long a quota that another server changed may go unnoticed here, and a team may have to wait after it made room. */
@@ -162,7 +162,7 @@ export class TeamUsage {
 
   async #measureChanged(): Promise<void> {
     const { signal } = this.#closing
-    await sleep(flushMs, undefined, { ref: false, signal }).catch(() => undefined)
+    await sleepAtMost(flushMs, signal)
     for (const entityId of this.#changed) {
       if (signal.aborted) return
       this.#changed.delete(entityId)
@@ -189,7 +189,7 @@ export class TeamUsage {
     this.ofTeam(entityId, bytes - kept)
     await this.flush()
     const pause = (performance.now() - began) / measuringShare
-    await sleep(pause, undefined, { ref: false, signal }).catch(() => undefined)
+    await sleepAtMost(pause, signal)
   }
 
   async close(): Promise<void> {

@@ -2,12 +2,12 @@
  * The events of a job as server-sent events, until it has ended. They are read from the catalog, so that it does not matter
  * which server runs the job, and a server that a client comes back to knows all that it missed.
  */
-import { setTimeout as sleep } from "node:timers/promises"
 import { errorBody } from "../http/answers/error-dialects.ts"
 import type { StreamForm } from "../http/answers/event-stream.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { type EventRecord, listEvents } from "../storage/catalog/training/training-events.ts"
 import type { Event } from "../wire/training/job.ts"
+import { sleepAtMost } from "../work/sleep.ts"
 
 /** How soon an event is sent that another server, or this one, has stored. */
 const lookEveryMs = 500
@@ -57,6 +57,6 @@ export function toWireEvent({ id, type, data, createdAt }: EventRecord): Event {
 /** Waits until it is time to look again; true: nobody waits any more. */
 async function isOver(until: AbortSignal): Promise<boolean> {
   if (until.aborted) return true
-  await sleep(lookEveryMs, undefined, { signal: until, ref: false }).catch(() => undefined)
+  await sleepAtMost(lookEveryMs, until)
   return until.aborted
 }

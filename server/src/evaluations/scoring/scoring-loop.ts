@@ -27,6 +27,7 @@ import { workPrincipal } from "../execution/jobs/work-principal.ts"
 import { readDefinition } from "./rule-definition.ts"
 import { takeTurn } from "./rule-turn.ts"
 import { CallMatcher } from "./call-matcher.ts"
+import { sleepAtMost } from "../../work/sleep.ts"
 
 const turnsAtOnce = 3
 /** The rest is for others: a judge may take minutes. */
@@ -192,7 +193,7 @@ export class ScoringLoop {
   async #rest(woken: Promise<void> | null, ms: number): Promise<void> {
     const rest = new AbortController()
     const signal = AbortSignal.any([rest.signal, this.#closing.signal])
-    const slept = sleep(ms, undefined, { ref: false, signal }).catch(() => undefined)
+    const slept = sleepAtMost(ms, signal)
     await (woken === null ? slept : Promise.race([woken, slept]))
     rest.abort()
   }

@@ -24,6 +24,7 @@ import { Semaphore } from "../../../work/semaphore.ts"
 import { inScope } from "../../../work/work-scope.ts"
 import type { ProjectAccess } from "../../../access/project-access.ts"
 import { revoked, workPrincipal } from "./work-principal.ts"
+import { sleepAtMost } from "../../../work/sleep.ts"
 
 export interface JobContext {
   jobId: string
@@ -123,7 +124,7 @@ export class JobRunner {
           this.#options.log.error({ err: error }, "the queue of executions could not be read; trying again")
       }
       const tick = new AbortController()
-      await Promise.race([woken, sleep(tickMs, undefined, { ref: false, signal: tick.signal }).catch(() => undefined)])
+      await Promise.race([woken, sleepAtMost(tickMs, tick.signal)])
       tick.abort()
     }
   }

@@ -1,10 +1,10 @@
 /** Connections to the embedded store. Each runs one statement at a time; the queue in front says whose turn it is. */
 import type { Session } from "chdb"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { FairQueue } from "../../../work/fair-queue.ts"
 import type { WorkKind } from "../../../work/turns.ts"
 import { currentScope } from "../../../work/work-scope.ts"
 import { storeFailure } from "./store-failure.ts"
+import { sleepAtMost } from "../../../work/sleep.ts"
 
 export class Lanes {
   readonly #queue: FairQueue
@@ -129,7 +129,7 @@ export class StatementStopper {
       const killed = this.#last.then(() => this.#lane.run((session) => session.queryAsync(kill)))
       this.#last = killed.catch(() => undefined)
       await this.#last
-      await sleep(againMs, undefined, { ref: false, signal: ended }).catch(() => undefined)
+      await sleepAtMost(againMs, ended)
     }
   }
 }
