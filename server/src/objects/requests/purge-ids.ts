@@ -1,9 +1,9 @@
-/** The ids that a purge names: evaluation-store-objects 5 and 8. For safety nothing else can be purged by. */
+/** The ids that a purge names: evaluation-store-objects 5 and 8. For safety, nothing but ids says what is purged. */
 import { HeddleError } from "../../errors.ts"
 import type { Operand } from "../../wire/queries/query.ts"
 
 /**
- * From `$eq` on id, `$in` on id where it is allowed, or `$or` of such.
+ * Reads them from `$eq` on id, `$in` on id where it is allowed, or `$or` of such.
  * @throws {HeddleError} `invalid_request` for anything else; `what` is the plural of the thing.
  */
 export function idsToPurge(expression: Operand, what: "feedback" | "costs", allowed: { in: boolean }): string[] {

@@ -75,7 +75,7 @@ class DatasetRows {
     })
   }
 
-  /** Those that it can: the projects of the others have to be looked up first. */
+  /** Computes the digests that it can; rows that name further projects wait until these are looked up. */
   hash(): void {
     this.#keep((row) => {
       row.digest ??= this.#digest(row.text)
@@ -85,7 +85,7 @@ class DatasetRows {
   stored(): Pick<DatasetImport, "lines" | "digests" | "count"> {
     const lines = new RowBuffer(0)
     this.#keep(({ text, digest }) => {
-      if (digest === null) throw new Error("the projects of every row were looked up")
+      if (digest === null) throw new Error("a row has no digest, though the projects of every row were looked up")
       const stored = withoutNotFinite(this.names.external(text))
       checkRowSize(`table row ${digest}`, stored)
       lines.text(tableRowLine(this.#target.project.id, digest, stored))
