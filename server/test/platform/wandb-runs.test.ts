@@ -147,6 +147,22 @@ test("platform-wandb 7: keys with dots, nested columns, NaN and numbers past 2^5
   })
 })
 
+test("platform-wandb 7, law 3: numbers of rows that are answered as JSON keep their spelling", async () => {
+  const names = await newRun()
+  const row = '{"_step":0,"big":9223372036854775807,"whole":1.0,"in":{"list":[1e400,4611686018427387905]},"nan":NaN}'
+  await stream(names, history(0, [row]))
+  const spec = JSON.stringify({ keys: ["big", "whole", "in.list", "nan"], samples: 10 })
+  const { entity, project, run } = names
+  const query = `query($entity: String, $project: String, $run: String!, $spec: JSONString!) {
+    project(name: $project, entityName: $entity) { run(name: $run) { sampledHistory(specs: [$spec]) historyKeys } }
+  }`
+  const { text } = await opened.acme.post("/graphql", { query, variables: { entity, project, run, spec } })
+  expect(text).toContain(
+    '[[{"big":9223372036854775807,"whole":1.0,"in.list":[1e400,4611686018427387905],"nan":"NaN"}]]',
+  )
+  expect(text).toContain('"previousValue":9223372036854775807')
+})
+
 test("platform-wandb 7: an end of a range is inclusive only as newer clients ask", async () => {
   const names = await newRun()
   await stream(names, history(0, rows(0, 10)))

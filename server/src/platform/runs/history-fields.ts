@@ -1,5 +1,6 @@
 /** Fields of a run that read its history: platform-wandb 7. */
 import { HeddleError } from "../../errors.ts"
+import { mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
 import { membersOf, objectText } from "../../json/json-members.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
@@ -90,9 +91,10 @@ function pick(text: string, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, columnOf(row, key)]))
 }
 
-/** As JSON can say it: `NaN` and the infinities become their names. */
+/** As JSON can say it: `NaN` and the infinities become their names, and numbers keep their spelling. */
 function readRow(text: string): Record<string, unknown> {
-  const row: unknown = JSON.parse(namesOfNotFinite(text))
+  const named = namesOfNotFinite(text)
+  const row: unknown = mayChangeNumbers(named) ? parseExact(named) : JSON.parse(named)
   return isJsonObject(row) ? row : {}
 }
 
