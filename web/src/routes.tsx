@@ -296,7 +296,7 @@ const labelling = [
   }),
 ] as const
 
-/** Links that the Weave SDK prints, to where the same is here. */
+/** Links that the Weave and wandb SDKs print, to where the same is here. */
 const sdkLinks = [
   createRoute({
     getParentRoute: () => project,
@@ -330,9 +330,16 @@ const sdkLinks = [
   createRoute({
     getParentRoute: () => project,
     path: "/runs/$name",
-    beforeLoad: ({ params }) => {
-      throw redirect({ to: "/$entity/$project/models/$name", params, replace: true })
+    beforeLoad: async ({ params: { entity, project: name, name: run } }) => {
+      const { isModel } = await import("./api/training/training.ts")
+      if (!(await isModel({ entity, project: name }, run))) return
+      throw redirect({
+        to: "/$entity/$project/models/$name",
+        params: { entity, project: name, name: run },
+        replace: true,
+      })
     },
+    component: pageCode(() => import("./pages/project/run/run-page.tsx"), "RunPage"),
   }),
 ] as const
 

@@ -4,7 +4,7 @@ import { reservedNames } from "../../wire/platform/reserved-names.ts"
 /** Pages without a project. */
 const serverPages = /^\/(login|design|settings(\/.*)?)?$/
 
-/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the Weave SDK prints (`weave`, `r`, `runs`). */
+/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`). */
 const sections = [
   "traces",
   "models",

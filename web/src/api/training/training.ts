@@ -7,7 +7,7 @@ import { useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "../api-error.ts"
 import { sendForJson } from "../client.ts"
-import { jsonQuery } from "../queries.ts"
+import { jsonQuery, queryClient } from "../queries.ts"
 
 type ModelPage = z.output<typeof modelPage>
 type JobPage = z.output<typeof jobPage>
@@ -24,8 +24,21 @@ export interface OfProject {
   project: string
 }
 
-export function useModels(parameters: OfProject & { name?: string; limit?: number; after?: string }, live: Live = {}) {
-  return useQuery({ ...jsonQuery<ModelPage>("GET", "/v1/preview/models", parameters), ...live })
+interface ModelParameters extends OfProject {
+  name?: string
+  limit?: number
+  after?: string
+}
+
+const modelsQuery = (parameters: ModelParameters) => jsonQuery<ModelPage>("GET", "/v1/preview/models", parameters)
+
+export function useModels(parameters: ModelParameters, live: Live = {}) {
+  return useQuery({ ...modelsQuery(parameters), ...live })
+}
+
+export async function isModel(project: OfProject, name: string): Promise<boolean> {
+  const { data } = await queryClient.fetchQuery(modelsQuery({ ...project, name, limit: 1 }))
+  return data.length > 0
 }
 
 export function useBaseModels() {
