@@ -210,6 +210,7 @@ def test_projects_teams_and_users_are_read(server: Server, project: str) -> None
     assert read_project.id
     assert datetime.now(UTC) - datetime.fromisoformat(read_project.created_at) < timedelta(hours=1)
     assert list(read_project.sweeps()) == []
+    assert list(api.reports(f"{server.entity}/{project}")) == []
     team = api.team(server.entity)
     assert (team.is_team, [member.name for member in team.members]) == (True, ["admin"])
     user = api.user("admin")

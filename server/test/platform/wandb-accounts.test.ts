@@ -11,10 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => opened.close())
 
-test("platform-wandb 4: a project has the time at which it was made, and an empty list of sweeps", async () => {
+test("platform-wandb 4: a project has the time at which it was made, and empty lists of sweeps and reports", async () => {
   const query = `query($name: String!) { project(name: $name, entityName: "acme") {
     __typename id name entityName createdAt isBenchmark totalSweeps
-    sweeps(after: null, first: 50, filters: "{}") { pageInfo { endCursor hasNextPage } edges { node { id method } } } } }`
+    sweeps(after: null, first: 50, filters: "{}") { pageInfo { endCursor hasNextPage } edges { node { id method } } }
+    allViews(viewType: "runs", viewName: null, first: 50, after: null) {
+      edges { node { id name displayName } cursor } pageInfo { endCursor hasNextPage } } } }`
   const { data } = await ask(opened.acme, query, { name: "shown" })
   const { project } = data as { project: { createdAt: string } }
   expect(project).toMatchObject({
@@ -23,6 +25,7 @@ test("platform-wandb 4: a project has the time at which it was made, and an empt
     isBenchmark: false,
     totalSweeps: 0,
     sweeps: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } },
+    allViews: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } },
   })
   expect(Math.abs(Date.now() - Date.parse(project.createdAt))).toBeLessThan(600_000)
 })

@@ -153,11 +153,13 @@ function describeProject(id: string, name: string, entity: Membership) {
   }
 }
 
-/** No project has sweeps; their list is empty, since a null fails the client that asks for it. */
-const sweepFields = { totalSweeps: 0, sweeps: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } }
+const emptyList = { edges: [], pageInfo: { hasNextPage: false, endCursor: null } }
+
+/** No project has sweeps or reports; their lists are empty, since a null fails the client that asks for them. */
+const absentFields = { totalSweeps: 0, sweeps: emptyList, allViews: emptyList }
 
 function projectFields(context: RunContext, projectId: string) {
-  return { ...sweepFields, ...runFields(context, projectId), ...artifactFields(context, projectId) }
+  return { ...absentFields, ...runFields(context, projectId), ...artifactFields(context, projectId) }
 }
 
 /** null: not one of the caller's. No name means the default one. */

@@ -128,6 +128,7 @@ export const platformTypes = `
     alerts(after: String, first: Int): RunAlertConnection
     totalSweeps: Int
     sweeps(after: String, first: Int, filters: JSONString): SweepConnection
+    allViews(viewType: String, viewName: String, first: Int, after: String): ViewConnection
     artifact(name: String, enableTracking: Boolean): Artifact
     artifactCollectionMembership(name: String): ArtifactCollectionMembership
     artifactCollection(name: String): ArtifactCollection
@@ -140,6 +141,9 @@ export const platformTypes = `
   type SweepConnection { edges: [SweepEdge] pageInfo: PageInfo }
   type SweepEdge { node: Sweep }
   type Sweep { id: ID }
+  type ViewConnection { edges: [ViewEdge] pageInfo: PageInfo }
+  type ViewEdge { node: View cursor: String }
+  type View { id: ID }
   type PageInfo { hasNextPage: Boolean endCursor: String }
   type UpsertModelPayload { model: Project project: Project inserted: Boolean }
   type ServerInfo { frontendHost: String cliVersionInfo: JSON features: [ServerFeature] }
