@@ -22,7 +22,9 @@ const libraries = {
 const partModules = [
   "api/(api-error|calls/calls|client|labelling/annotation-queues|organization/projects|queries|server|session|text-lines|training/training)\\.",
   "base-path",
+  "calls/call-names",
   "clock",
+  "components/charts/chart-colors",
   "components/controls/(?!field|download-button|save-file|use-draft)",
   "components/layout/(pane|page-bar|plain-table)",
   "components/signs/(?!heat|comparison-bar|tag)",
@@ -32,7 +34,8 @@ const partModules = [
   "json/json-(cursor|text)",
   "keys",
 ]
-const parts = { name: "parts", test: new RegExp(`web/src/(${partModules.join("|")})`) }
+const partIcons = "lucide-react/dist/esm/icons/(rotate-ccw|zap)\\.mjs$"
+const parts = { name: "parts", test: new RegExp(`web/src/(${partModules.join("|")})|${partIcons}`) }
 
 /** Of a class of a CSS module. One ending for all of a file packs better than the line of each, and is as good. */
 function classNameIn(name: string, file: string): string {
