@@ -51,6 +51,30 @@ describe("the theme", () => {
   })
 })
 
+describe("the browser's tab", () => {
+  test.each([
+    ["/local/demo", "Overview · local/demo · Heddle"],
+    ["/local/demo/traces", "Traces · local/demo · Heddle"],
+    ["/local/demo/jobs", "Jobs · local/demo · Heddle"],
+    ["/local/demo/settings/usage", "Usage · local/demo · Heddle"],
+    ["/local/demo/nowhere", "No such page · local/demo · Heddle"],
+  ])("at %s is called %s", async (path, title) => {
+    const { page, close } = await open(path)
+    await expect.poll(() => page.title()).toBe(title)
+    await close()
+  })
+
+  test("follows each step, and the way back", async () => {
+    const { page, close } = await open("/local/demo")
+    const navigation = page.getByRole("navigation")
+    await navigation.getByRole("link", { name: "Evaluations" }).click()
+    await expect.poll(() => page.title()).toBe("Evaluations · local/demo · Heddle")
+    await page.goBack()
+    await expect.poll(() => page.title()).toBe("Overview · local/demo · Heddle")
+    await close()
+  })
+})
+
 describe("keys", () => {
   test("? shows every key that works, and Esc closes one layer", async () => {
     const { page, close } = await open()

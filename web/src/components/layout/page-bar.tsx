@@ -1,13 +1,15 @@
 /** The head of a page: where it is, its title, its actions on the right, the primary one last. */
-import { useRouter } from "@tanstack/react-router"
+import { useParams, useRouter } from "@tanstack/react-router"
 import { ArrowLeft } from "lucide-react"
-import { type ReactNode, use } from "react"
+import { type ReactNode, use, useEffect } from "react"
 import { Button } from "../controls/button.tsx"
 import { PageMenu } from "./page-menu.ts"
 import styles from "./page-bar.module.css"
 
 interface PageBarProps {
-  title: ReactNode
+  title: string
+  /** What the browser's tab, its history and its bookmarks say, where the title alone would not tell this page apart. */
+  tab?: string | undefined
   /** The parent page, shown before the title. */
   crumb?: ReactNode
   /** Beside the title. */
@@ -15,8 +17,18 @@ interface PageBarProps {
   actions?: ReactNode
 }
 
-export function PageBar({ title, crumb, aside, actions }: PageBarProps) {
+export function PageBar({ title, tab = title, crumb, aside, actions }: PageBarProps) {
   const router = useRouter()
+  const { entity, project } = useParams({ strict: false })
+
+  // The browser's tab. A page without a bar has the name of the product alone.
+  useEffect(() => {
+    document.title = `${tab} · ${project ? `${entity}/${project} · ` : ""}Heddle`
+    return () => {
+      document.title = "Heddle"
+    }
+  }, [tab, entity, project])
+
   return (
     <header className={styles.bar}>
       <span className={styles.back}>

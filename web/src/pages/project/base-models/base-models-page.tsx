@@ -26,7 +26,7 @@ export function BaseModelsPage() {
   const grown = Map.groupBy(models.data?.data ?? [], ({ base_model }) => base_model)
   return (
     <>
-      <PageBar title="Models & jobs" />
+      <PageBar title="Models & jobs" tab="Base models" />
       <TrainingTabs project={project} />
       <div className={styles.list}>
         <Loaded query={shipped} what="base models">

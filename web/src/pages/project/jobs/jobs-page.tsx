@@ -56,7 +56,7 @@ export function JobsPage() {
   const rows = (jobs.data ?? []).flatMap(({ data }) => data)
   return (
     <>
-      <PageBar title="Models & jobs" />
+      <PageBar title="Models & jobs" tab="Jobs" />
       <TrainingTabs
         project={project}
         tools={

@@ -53,3 +53,8 @@ export const sectionGroups: readonly { name: string; sections: readonly Named[] 
     ],
   },
 ]
+
+/** A section that is not there has no name. */
+export function sectionName(id: string): string | undefined {
+  return sectionGroups.flatMap(({ sections }) => sections).find((section) => section.id === id)?.label
+}

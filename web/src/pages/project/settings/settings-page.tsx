@@ -14,7 +14,7 @@ import { QuotasSection } from "./quotas/quotas-section.tsx"
 import { RefusedSection } from "./refused/refused-section.tsx"
 import { SessionsSection } from "./sessions/sessions-section.tsx"
 import { ScoringSection } from "./scoring/scoring-section.tsx"
-import { sectionGroups } from "./section-names.ts"
+import { sectionGroups, sectionName } from "./section-names.ts"
 import { ServerSection } from "./server/server-section.tsx"
 import type { SettingsSection } from "./settings-search.ts"
 import { StorageSection } from "./storage/storage-section.tsx"
@@ -50,7 +50,7 @@ export function SettingsPage() {
   }, [section])
   return (
     <>
-      <PageBar title="Usage & settings" aside={id} />
+      <PageBar title="Usage & settings" tab={sectionName(section)} aside={id} />
       <div className={styles.layout}>
         <nav ref={list} className={styles.sections} aria-label="Settings">
           {sectionGroups.map(({ name, sections }) => (

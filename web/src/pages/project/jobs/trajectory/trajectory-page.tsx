@@ -82,6 +82,7 @@ function OneTrajectory({ id, group, index }: { id: string; group: number; index:
     <>
       <PageBar
         title={`Trajectory ${index}`}
+        tab={`Trajectory ${index} of group ${group}`}
         crumb={
           <TextLink
             isQuiet

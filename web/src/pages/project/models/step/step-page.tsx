@@ -42,6 +42,7 @@ function OneStep({ project, name, step }: { project: CurrentProject; name: strin
     <>
       <PageBar
         title={`step ${step}`}
+        tab={`${name} step ${step}`}
         crumb={
           <TextLink isQuiet to="/$entity/$project/models/$name" params={params}>
             {name}

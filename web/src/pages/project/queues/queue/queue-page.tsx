@@ -72,6 +72,7 @@ function OneQueue({ project, queueId }: { project: CurrentProject; queueId: stri
           </TextLink>
         }
         title={queue?.name ?? ""}
+        tab={queue?.name ?? "Labelling"}
         aside={
           queue !== undefined && (
             <>
