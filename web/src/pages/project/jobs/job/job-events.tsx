@@ -17,7 +17,7 @@ interface Numbered {
 }
 
 const columns: Column<Numbered>[] = [
-  { id: "time", title: "Time", width: 104, cell: ({ event }) => <Time at={event.created_at} show="clock" /> },
+  { id: "time", title: "Time", width: 112, cell: ({ event }) => <Time at={event.created_at} show="clock" /> },
   { id: "event", title: "Event", width: 140, cell: (row) => <span title={detailOf(row.event)}>{wordsOf(row)}</span> },
   {
     id: "loss",
