@@ -8,7 +8,7 @@ import {
 } from "../../../evaluations/metrics.ts"
 import { RunShape, runColor } from "./run-mark.tsx"
 
-const width = 168
+const width = 148
 const height = 30
 const edge = 8
 

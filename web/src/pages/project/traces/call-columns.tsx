@@ -124,7 +124,7 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
     {
       id: "cost",
       title: "Cost",
-      width: 76,
+      width: 84,
       isNumber: true,
       cell: ({ tokens }) =>
         tokens && <span className={tokens.cost === null ? styles.dim : undefined}>{formatMoney(tokens.cost)}</span>,

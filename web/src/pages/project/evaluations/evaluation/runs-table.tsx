@@ -96,7 +96,8 @@ function columnsOf(project: CurrentProject, metrics: readonly Metric[]): Column<
       id: metric.id,
       title: metric.name,
       unit: betterDirection(metric, []) === "up" ? "↑" : "↓",
-      width: 172,
+      // Small amounts have more decimals than other intervals.
+      width: metric.id === price.id ? 208 : 172,
       isSortable: true,
       cell: ({ rows }) => rows && <ScoreValue figure={runFigure(rows, metric)} />,
     })),
