@@ -7,6 +7,7 @@ import {
   formatCell,
   formatChange,
   formatCount,
+  formatCountTick,
   formatExact,
   formatInterval,
   formatNumber,
@@ -35,6 +36,11 @@ test.each([
   [2_610_000_000, "2.61 G"],
   [-12_345, "−12.3 k"],
 ])("a count of %d is %s", (count, text) => expect(plain(formatCount(count, "en-GB"))).toBe(text))
+
+test("a tick of an axis is round", () => {
+  const ticks = [0, 500, 5000, 25_000, 2_500_000].map((count) => plain(formatCountTick(count, "en-GB")))
+  expect(ticks).toEqual(["0", "500", "5 k", "25 k", "2.5 M"])
+})
 
 test("a partial count says so, and hover shows every digit", () => {
   expect(plain(formatAtLeast(212, false, "en-GB"))).toBe("≥ 212")

@@ -18,6 +18,11 @@ export function formatCount(count: number, locale?: Locale): string {
   return withUnit(count, 1000, countUnits, { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }, locale)
 }
 
+/** On an axis, whose ticks are round: 25 k, not 25.0 k. */
+export function formatCountTick(count: number, locale?: Locale): string {
+  return withUnit(count, 1000, countUnits, { maximumSignificantDigits: 3 }, locale)
+}
+
 /** A count that may be too low: "≥ 212". */
 export function formatAtLeast(count: number, isWhole: boolean, locale?: Locale): string {
   return isWhole ? formatCount(count, locale) : `≥${thinSpace}${formatCount(count, locale)}`

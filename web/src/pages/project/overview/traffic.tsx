@@ -7,7 +7,7 @@ import { SkeletonBlock } from "../../../components/states/skeleton.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { counted } from "../../../format/counted.ts"
 import { formatDuration, formatDurationTick } from "../../../format/durations.ts"
-import { formatCount } from "../../../format/numbers.ts"
+import { formatCount, formatCountTick } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { type WindowName, windows } from "../time-window.ts"
 import styles from "./traffic.module.css"
@@ -61,6 +61,7 @@ export function Traffic({ project, since }: TrafficProps) {
                   { name: "errors", color: "series-4", kind: "bars", ...lines.errors },
                 ]}
                 formatY={formatCount}
+                formatTick={formatCountTick}
               />
               <Chart
                 title="Latency"
@@ -83,6 +84,7 @@ export function Traffic({ project, since }: TrafficProps) {
                 label={`Tokens that calls report, ${name}`}
                 series={[{ name: "tokens", color: "series-1", kind: "step", ...lines.tokens }]}
                 formatY={formatCount}
+                formatTick={formatCountTick}
               />
               {chat && (
                 <Chart
@@ -99,6 +101,7 @@ export function Traffic({ project, since }: TrafficProps) {
                     },
                   ]}
                   formatY={formatCount}
+                  formatTick={formatCountTick}
                 />
               )}
             </div>

@@ -1,5 +1,5 @@
 /** Metrics of training as a person reads them: what they are called, in which unit, which way is better. */
-import { formatNumber, formatScore, formatShare, thinSpace } from "../../../format/numbers.ts"
+import { formatNumber, formatPoints, formatScore, formatShare, thinSpace } from "../../../format/numbers.ts"
 
 interface Words {
   name: string
@@ -102,8 +102,9 @@ export function formatMetricWithUnit(metric: string, value: number): string {
   return unit === undefined ? text : `${text}${thinSpace}${unit}`
 }
 
-/** With its sign: "+0.06". */
+/** With its sign: "+0.06"; of a share in points. */
 export function formatMetricChange(metric: string, change: number): string {
+  if (known[metric]?.format === formatShare) return formatPoints(change)
   return `${change > 0 ? "+" : ""}${formatMetric(metric, change)}`
 }
 

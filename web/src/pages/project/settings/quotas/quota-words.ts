@@ -1,6 +1,6 @@
 /** Quotas as a person reads them, and writes them. */
 import type { QuotaName } from "@heddle/server/wire/platform/quota.ts"
-import { formatCount } from "../../../../format/numbers.ts"
+import { formatExact } from "../../../../format/numbers.ts"
 import { formatBytes } from "../../../../format/sizes.ts"
 
 interface QuotaWords {
@@ -32,7 +32,7 @@ export const quotaWords: Record<QuotaName, QuotaWords> = {
 }
 
 export function formatQuota(name: QuotaName, value: number): string {
-  return name === "stored_bytes" ? formatBytes(value) : formatCount(value)
+  return name === "stored_bytes" ? formatBytes(value) : formatExact(value)
 }
 
 /** The typed number in the server's unit, or a sentence if it is not valid. */

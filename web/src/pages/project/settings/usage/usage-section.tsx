@@ -10,7 +10,7 @@ import { Count } from "../../../../components/signs/figures.tsx"
 import { Meter } from "../../../../components/signs/meter.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
-import { formatCount, formatShare } from "../../../../format/numbers.ts"
+import { formatCount, formatCountTick, formatShare } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { bucketStart, windows, windowStart } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
@@ -123,6 +123,7 @@ export function UsageSection() {
                   isTime
                   yRange={fromZero}
                   formatY={formatCount}
+                  formatTick={formatCountTick}
                 />
               </div>
               <PlainTable
