@@ -19,6 +19,8 @@ const ofClass: Readonly<Record<string, ObjectKind>> = {
   Model: { id: "models", name: "Models", noun: "model" },
   Scorer: { id: "scorers", name: "Scorers", noun: "scorer" },
   Evaluation: { id: "evaluations", name: "Evaluations", noun: "evaluation" },
+  ScoringRule: { id: "scoring-rules", name: "Scoring rules", noun: "scoring rule" },
+  AnnotationSpec: { id: "questions", name: "Questions", noun: "question" },
 }
 const ops: ObjectKind = { id: "ops", name: "Ops", noun: "op" }
 const plain: ObjectKind = { id: "values", name: "Values", noun: "value" }
