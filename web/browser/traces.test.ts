@@ -692,6 +692,20 @@ describe("two calls compared", () => {
     await close()
   })
 
+  test("of two that failed the errors are compared", async () => {
+    const failed = (exception: string) => callOf({ op_name: "pay", output: null, exception })
+    const pair = [failed("Timeout after 3 s"), failed("Timeout after 9 s")]
+    await sendTo("local/failures", pair)
+    const ids = pair.map(({ id }) => id).join(",")
+    const { page, close } = await signedIn(browser, heddle, `/local/failures/traces/compare?calls=${ids}`)
+    const error = page.getByRole("region", { name: "Error" })
+    await error.getByText("1 value differs").waitFor()
+    expect(await error.locator("del").allTextContents()).toEqual(["3"])
+    expect(await error.locator("ins").allTextContents()).toEqual(["9"])
+    await page.getByRole("region", { name: "Output" }).getByText("the same in both").waitFor()
+    await close()
+  })
+
   test("the one before is found among calls that began within the same millisecond", async () => {
     const burst = [1, 2, 3, 4].map((place) => ({
       ...callOf({ op_name: "burst", question: `burst ${place}` }),

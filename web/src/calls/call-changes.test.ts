@@ -29,3 +29,15 @@ test("of other calls there are inputs", () => {
     ["Attributes", 0],
   ])
 })
+
+test("of calls that failed the errors are compared", () => {
+  const failed = (exception: string | null) => ({ ...call({ a: 1 }, null), exception })
+  const errorOf = (before: string | null, after: string | null) =>
+    callChanges(failed(before), failed(after)).find(({ name }) => name === "Error")?.changes
+  expect(errorOf("timeout after 3 s", "timeout after 9 s")).toEqual([
+    { path: "", before: '"timeout after 3 s"', after: '"timeout after 9 s"' },
+  ])
+  expect(errorOf(null, "timeout")).toEqual([{ path: "", before: null, after: '"timeout"' }])
+  expect(errorOf("timeout", "timeout")).toEqual([])
+  expect(errorOf(null, null)).toBeUndefined()
+})

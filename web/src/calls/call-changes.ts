@@ -6,6 +6,7 @@ interface Payloads {
   inputs: JsonText
   output: JsonText
   attributes: JsonText
+  exception?: string | null | undefined
 }
 
 export interface ChangedPart {
@@ -26,7 +27,16 @@ export function callChanges(before: Payloads, after: Payloads): ChangedPart[] {
       name: isChat ? "Parameters" : "Inputs",
       changes: isChat ? inputs.filter((change) => !said.includes(change)) : inputs,
     },
+    ...errorChanges(before, after),
     { name: "Output", changes: diffValues(before.output, after.output) },
     { name: "Attributes", changes: diffValues(before.attributes, after.attributes) },
   ]
+}
+
+/** Nothing where both calls ended well. */
+function errorChanges(before: Payloads, after: Payloads): ChangedPart[] {
+  const [was, is] = [before, after].map(({ exception }) => exception ?? null)
+  if (was === null && is === null) return []
+  const text = (error: string | null | undefined) => (error == null ? null : (JSON.stringify(error) as JsonText))
+  return [{ name: "Error", changes: was === is ? [] : [{ path: "", before: text(was), after: text(is) }] }]
 }
