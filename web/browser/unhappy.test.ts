@@ -188,6 +188,28 @@ async function restartableServer() {
   }
 }
 
+test("until the first page has come over a slow network, it is said that it loads", async () => {
+  const project = "local/slow"
+  await send(project, callOf(project))
+  const { page, close } = await signedIn(browser, heddle, `/${project}`)
+  let come = () => {}
+  const came = new Promise<void>((resolve) => {
+    come = resolve
+  })
+  // The frame's own script comes, that of the page does not yet.
+  await page.route(/traces-page[^/]*\.js$/, async (route) => {
+    await came
+    await route.continue()
+  })
+  await page.goto(`${heddle.url}/${project}/traces`, { waitUntil: "commit" })
+  const loading = page.getByText("Heddle is loading…")
+  await loading.waitFor()
+  come()
+  await firstRow(page).waitFor()
+  expect(await loading.isVisible()).toBe(false)
+  await close()
+})
+
 test("a page that is gone to while the server is away opens when the server is back", async () => {
   await using server = await restartableServer()
   const url = await server.url()
