@@ -169,7 +169,7 @@ test("usage: the figures of the ledger, by what is chosen, in the address", asyn
   const row = rowOf(page.getByRole("table", { name: "Usage by model" }), "returns-agent")
   await expect.poll(async () => (await row.getByRole("cell").allInnerTexts())[1]).toBe(`${requests}`)
   await page.getByRole("button", { name: "Key", exact: true }).click()
-  await page.getByRole("button", { name: "24h" }).click()
+  await page.getByRole("button", { name: "24 h" }).click()
   await page.waitForURL("**/usage?*since=24h*")
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ by: "key", since: "24h" })
   await rowOf(page.getByRole("table", { name: "Usage by key" }), "of admin").waitFor()

@@ -19,6 +19,13 @@ export const windows = {
 
 export type WindowName = keyof typeof windows
 
+/** Of the control that chooses one. */
+export const windowSegments: readonly { value: WindowName; label: string }[] = [
+  { value: "24h", label: "24 h" },
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
+]
+
 /** Where a window begins now, in seconds since 1970. */
 export function windowStart(name: WindowName, now: number): number {
   const { seconds, bucketSeconds } = windows[name]

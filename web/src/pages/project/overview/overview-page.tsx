@@ -4,7 +4,7 @@ import { useFirstReading } from "../../../api/use-first-reading.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import type { WindowName } from "../time-window.ts"
+import { windowSegments } from "../time-window.ts"
 import { LearningModels } from "./learning-models.tsx"
 import { LoopStrip } from "./loop-strip.tsx"
 import { NewestTraces } from "./newest-traces.tsx"
@@ -17,12 +17,6 @@ const route = getRouteApi("/signed-in/$entity/$project/")
 
 /** So long the page waits for what it asked for. A server that takes longer shows what is there, and lines move when more comes. */
 const mostWaitMs = 2000
-
-const ranges: { value: WindowName; label: string }[] = [
-  { value: "24h", label: "24 h" },
-  { value: "7d", label: "7 days" },
-  { value: "30d", label: "30 days" },
-]
 
 export function OverviewPage({ project }: { project: CurrentProject }) {
   const { since = "24h" } = route.useSearch()
@@ -37,7 +31,7 @@ export function OverviewPage({ project }: { project: CurrentProject }) {
             <Segmented
               label="Range of time"
               value={since}
-              segments={ranges}
+              segments={windowSegments}
               onChange={(value) =>
                 void navigate({ search: { since: value === "24h" ? undefined : value }, replace: true })
               }

@@ -4,15 +4,17 @@ import type { ReactNode } from "react"
 import { useUsage } from "../../../../api/organization/usage.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { LineChart } from "../../../../components/charts/line-chart.tsx"
+import { LinkButton } from "../../../../components/controls/button.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Count } from "../../../../components/signs/figures.tsx"
 import { Meter } from "../../../../components/signs/meter.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
+import { TextLink } from "../../../../components/text/link.tsx"
 import { formatCount, formatCountTick, formatShare } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
-import { bucketStart, windows, windowStart } from "../../time-window.ts"
+import { bucketStart, windows, windowSegments, windowStart } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
 import { tokensOverTime, type UsageField, usageRows, usageTotals } from "./usage-rows.ts"
 import styles from "./usage-section.module.css"
@@ -33,7 +35,7 @@ const fromZero = [0, null] as const
 const maximumDays = 31
 
 export function UsageSection() {
-  const { id } = useProjectOfPage()
+  const { id, params } = useProjectOfPage()
   const { since = "30d", by = "model", of } = route.useSearch()
   const navigate = route.useNavigate()
   const field: UsageField = fields[by]
@@ -72,7 +74,7 @@ export function UsageSection() {
             <Segmented
               label="Since"
               value={since}
-              segments={(["24h", "7d", "30d"] as const).map((value) => ({ value, label: value }))}
+              segments={windowSegments}
               onChange={(next) =>
                 void navigate({ search: (before) => ({ ...before, since: next === "30d" ? undefined : next }) })
               }
@@ -92,14 +94,29 @@ export function UsageSection() {
         }
       >
         Chat and completions on models of this server, {of === "all" ? "in every project of your teams" : `in ${id}`},{" "}
-        {name}. What outside models used is counted in their traces.
+        {name}. What outside models used is counted in their{" "}
+        <TextLink to="/$entity/$project/traces" params={params}>
+          traces
+        </TextLink>
+        .
       </SectionHead>
       <Loaded query={usage} what="usage">
         {(page) => {
           const rows = usageRows(page, field)
           const totals = usageTotals(page)
           if (rows.length === 0) {
-            return <Empty title="Nothing was asked">No request came to a model of this server in the {name}.</Empty>
+            return (
+              <Empty
+                title="Nothing was asked"
+                actions={
+                  <LinkButton to="/$entity/$project/playground/{-$conversation}" params={params}>
+                    Ask one in the playground
+                  </LinkButton>
+                }
+              >
+                No request came to a model of this server in the {name}.
+              </Empty>
+            )
           }
           return (
             <>
