@@ -15,6 +15,17 @@ test("what people make comes first, and classes that are not known have their ow
   ])
 })
 
+test("scoring rules and questions of queues have words of their own; their class in an address still finds them", () => {
+  const kinds = countKinds([object("ScoringRule"), object("AnnotationSpec")])
+  expect(kinds.map(({ id, name, noun }) => [id, name, noun])).toEqual([
+    ["scoring-rules", "Scoring rules", "scoring rule"],
+    ["questions", "Questions", "question"],
+  ])
+  for (const id of ["scoring-rules", "ScoringRule"]) {
+    expect(filterOfKind(id)).toEqual({ base_object_classes: ["ScoringRule"], is_op: false })
+  }
+})
+
 test("the kind that is open is there without an object", () => {
   expect(countKinds([op], "scorers").map(({ id, name, count }) => [id, name, count])).toEqual([
     ["scorers", "Scorers", 0],
