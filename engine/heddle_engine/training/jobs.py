@@ -6,14 +6,17 @@ and tell the same events again.
 """
 
 import logging
+import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..bases import Base
+from ..errors import EngineError
 from ..model.decoder import LoraView, NoLora
 from ..model.lora import LoraWeights, initial_lora, read_peft, write_peft
+from .canary import canary
 from .dpo import DpoWork
 from .micro_batches import MicroBatches
 from .rl import RlWork
@@ -194,6 +197,7 @@ class TrainingJob:
         batches = trainer.micro_batches
         halvings = batches.halvings
         metrics = yield from work.step(index, trainer)
+        _check_metrics(index + 1, metrics)
         warnings = [f"a training worker ended: {how}; what it was computing is computed again" for how in batches.lost]
         batches.lost.clear()
         if batches.halvings > halvings:
@@ -214,6 +218,7 @@ class TrainingJob:
         return {"gradient_steps": gradient_steps, "events": [[event.kind, event.data] for event in self._events]}
 
     def _finish(self, base: Base, work: Work, trainer: Trainer) -> None:
+        _check_weights(base, trainer, work.num_steps)
         weights = trainer.lora.snapshot()
 
         def fill(folder: Path) -> None:
@@ -270,3 +275,24 @@ class TrainingJob:
             "gradient_steps": gradient_steps,
             "data_metrics": data_metrics,
         }
+
+
+def _check_metrics(number: int, metrics: dict[str, float]) -> None:
+    """A metric that is no finite number fails the job (training-api 3.1); the protocol could not tell it."""
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise EngineError(
+                "invalid",
+                f"Gradient step {number}: the metric {name} is {value}, not a finite number. "
+                "Look for rewards and log-probabilities in the data that are far too large.",
+            )
+
+
+def _check_weights(base: Base, trainer: Trainer, gradient_steps: int) -> None:
+    """What the last update made of the weights no later step has seen; nothing could be sampled from them."""
+    if not all(map(math.isfinite, canary(base.decoder, trainer.lora))):
+        raise EngineError(
+            "invalid",
+            f"After the last gradient step, {gradient_steps}, the log-probabilities of the model are not finite. "
+            "Lower the learning rate, or start from an earlier checkpoint.",
+        )

@@ -17,6 +17,9 @@ from .workers.shared_batches import SharedBatches
 
 Batches = MicroBatches | SharedBatches
 
+#: Larger rates do not fit the numbers that the update is computed in.
+MOST_LEARNING_RATE = 1e30
+
 
 class Trainer:
     def __init__(self, decoder: Decoder, weights: LoraWeights, config: AdamWConfig, micro_batches: Batches) -> None:
@@ -30,6 +33,12 @@ class Trainer:
 
         A loss or gradient that is not finite fails the job: going on would destroy the adapter.
         """
+        if not learning_rate <= MOST_LEARNING_RATE:
+            raise EngineError(
+                "invalid",
+                f"Gradient step {number}: the learning rate is {learning_rate}, more than can be computed with "
+                f"({MOST_LEARNING_RATE}). Lower it, and what it is multiplied by.",
+            )
         norm = self.optimizer.step(self.lora.gradient, learning_rate) if math.isfinite(loss) else math.nan
         self.lora.gradient.zero_()
         if not math.isfinite(norm):

@@ -1,5 +1,6 @@
 """Whole training jobs on a tiny random model."""
 
+import copy
 import math
 import os
 from itertools import pairwise
@@ -233,6 +234,30 @@ def test_a_loss_that_is_not_finite_fails_the_job_naming_the_step(folder, groups,
         run_job(params)
     assert refused.value.kind == "invalid"
     assert not Path(params["output"]["path"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("rate", "message"),
+    [
+        (1e30, r"After the last gradient step, 1, .* not finite\. Lower the learning rate"),
+        (1e300, r"Gradient step 1: the learning rate is 1e\+300, more than .* Lower it"),
+    ],
+)
+def test_a_rate_that_drives_the_weights_out_of_range_fails_the_job(folder, groups, tmp_path, rate, message):
+    """training-api 7.4: nothing could be sampled from such a step."""
+    params = job_params(folder, tmp_path, groups, learning_rate=rate, packed_sequence_length=1024)
+    with pytest.raises(EngineError, match=message) as refused:
+        run_job(params)
+    assert refused.value.kind == "invalid"
+    assert not Path(params["output"]["path"]).exists()
+
+
+def test_a_metric_that_is_not_finite_fails_the_job_naming_it(folder, groups, tmp_path):
+    """training-api 3.1: its event could not be told."""
+    lines = copy.deepcopy(groups)
+    lines[0]["histories"][0]["items"][0]["choice"]["logprobs"][0]["logprob"] = 1e6
+    with pytest.raises(EngineError, match=r"Gradient step \d: the metric loss/probs_corr is nan, not a finite number"):
+        run_job(job_params(folder, tmp_path, lines))
 
 
 def test_running_out_of_memory_once_halves_the_piece(folder, groups, tmp_path, monkeypatch):

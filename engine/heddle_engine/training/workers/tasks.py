@@ -11,10 +11,10 @@ from torch import Tensor
 from ...bases import Base
 from ...model.decoder import LoraView, NoLora
 from ...model.number_format import name_of
+from ..canary import canary
 from ..data.sequences import Sequence
 from ..loss.objectives import Objective, Record, unpacked
 from ..trainable_lora import TrainableLora
-from .canary import canary
 from .frames import Message
 
 

@@ -27,10 +27,10 @@ from ...model.decoder import Decoder
 from ...model.files.weights import load_decoder
 from ...model.number_format import FORMATS
 from ...threads import use_cores
+from ..canary import is_like
 from ..loss.objectives import Objective, Record
 from ..micro_batches import MicroBatches
 from ..trainable_lora import TrainableLora
-from .canary import is_like
 from .frames import Message, encode, receive
 from .tasks import BaseRef, Share, packed_records, unpacked_share
 
