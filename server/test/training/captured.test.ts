@@ -250,6 +250,12 @@ describe("art-0.5.23 5: a malformed exchange is 422 with group, trajectory, kind
       "expected a finite number",
     ],
     [
+      "a log-probability above that of a certain token",
+      changed(messagesCall("", tokens), { logprobs: [-1, 7] }),
+      ["response", "logprobs", 1],
+      "at most 0, or null, received 7",
+    ],
+    [
       "an unknown kind of log-probabilities",
       changed(chatCall("", tokens), choice({ logprobs_mode: "scaled" })),
       ["response", "choices", 0, "logprobs_mode"],

@@ -144,11 +144,17 @@ describe("training-api 2.1: the body of an RL job", () => {
     ["a null reward", good.replace('"reward":1', '"reward":null'), ["reward"]],
     ["a reward of the wrong type", good.replace('"reward":1', '"reward":"1"'), ["reward"]],
     ["1e999, which JavaScript reads as Infinity", good.replace('"reward":1', '"reward":1e999'), ["reward"]],
+    ["a reward whose square is no number", good.replace('"reward":1', '"reward":1e200'), ["reward"]],
     ["NaN", good.replace('"reward":1', '"reward":NaN'), []],
     ["an unknown role", good.replace('"role":"user"', '"role":"robot"'), ["messages_and_choices", 0, "role"]],
     [
       "a null logprob",
       good.replace('"logprob":-0.5', '"logprob":null'),
+      ["messages_and_choices", 1, "logprobs", "content", 0, "logprob"],
+    ],
+    [
+      "a logprob of no probability",
+      good.replace('"logprob":-0.5', '"logprob":5'),
       ["messages_and_choices", 1, "logprobs", "content", 0, "logprob"],
     ],
     ["a token id below 0", good.replace("[100,101]", "[100,-101]"), ["messages_and_choices", 1, "token_ids", 1]],
@@ -379,6 +385,7 @@ describe("training-api 2.2: experimental_config", () => {
     [{ loss_type: "dr_grpo", max_completion_length: 0 }, "max_completion_length"],
     [{ loss_type: "dr_grpo", max_completion_length: 1.5 }, "max_completion_length"],
     [{ normalize_by_length: 1 }, "normalize_by_length"],
+    [{ num_trajectories_learning_rate_multiplier_power: 11 }, "num_trajectories_learning_rate_multiplier_power"],
     [{ grad_accumulation_sequences: 0 }, "grad_accumulation_sequences"],
     [{ grad_accumulation_sequences: "2" }, "grad_accumulation_sequences"],
   ])("%j: 422 on %s", async (experimentalConfig, field) => {

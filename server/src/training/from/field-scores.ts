@@ -1,4 +1,5 @@
 /** From the texts of a row's fields to its score, or to why it has none. */
+import { mostReward } from "../../wire/training/reward-value.ts"
 import type { DropCause } from "../../wire/training/train-from.ts"
 import type { RowExtra } from "./map-rows-task.ts"
 import type { FieldPlace, PlannedScore } from "./row-plan.ts"
@@ -21,13 +22,15 @@ export function extraText(extra: RowExtra | null, { at, name }: { at: string; na
   return extra !== null && Object.hasOwn(extra.fields, at) ? (extra.fields[at] ?? null) : null
 }
 
-/** `absent`: of {@link RowExtra}. @throws {Drop} */
+/** `absent`: of {@link RowExtra}. @throws {Drop} where a part has no value, or the sum is no reward. */
 export function weighedSum(
   parts: readonly PlannedScore[],
   textOf: (place: FieldPlace) => string | null,
   absent: Readonly<Record<string, string>>,
 ): number {
-  return parts.reduce((sum, part) => sum + part.weight * partOf(part, textOf(part.place), absent), 0)
+  const sum = parts.reduce((total, part) => total + part.weight * partOf(part, textOf(part.place), absent), 0)
+  if (Math.abs(sum) <= mostReward) return sum
+  throw new Drop("no_score", `the weighed sum is ${sum}, and a score is between ${-mostReward} and ${mostReward}`)
 }
 
 function partOf(

@@ -6,6 +6,8 @@ import { trajectoryGroup } from "./trajectory.ts"
 const positive = z.number().gt(0)
 const atLeastZero = z.number().min(0)
 const count = z.int().min(1)
+/** With a larger one the rate of a step with many trajectories would be no number. */
+const mostPower = 10
 
 /** Every key may be absent or null, which means its default. Unknown keys are kept and named in a warning. */
 export const experimentalConfig = z.looseObject({
@@ -35,7 +37,7 @@ export const experimentalConfig = z.looseObject({
   logprob_calculation_chunk_size: count.nullish(),
   packed_sequence_length: count.nullish(),
   grad_accumulation_sequences: count.nullish(),
-  num_trajectories_learning_rate_multiplier_power: z.number().nullish(),
+  num_trajectories_learning_rate_multiplier_power: z.number().min(-mostPower).max(mostPower).nullish(),
   scale_learning_rate_by_reward_std_dev: z.boolean().nullish(),
   /** Debug plots of the local trainer; has no effect here. */
   plot_tensors: z.boolean().nullish(),

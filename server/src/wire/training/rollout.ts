@@ -2,11 +2,10 @@
 import { z } from "zod"
 import { exchanges } from "./exchange.ts"
 import { pageOf, pageQuery } from "./page.ts"
+import { rewardValue } from "./reward-value.ts"
 
 /** `<team>/<project>`. */
 const projectId = z.string()
-/** Doubles of 2^53 and more cannot tell two rewards apart. */
-const finite = z.number().min(-1e15).max(1e15)
 
 export const rolloutParams = z.object({ rollout_id: z.string() })
 /** Which project is meant; needed only where several that the caller may see have a rollout of this id. */
@@ -88,12 +87,12 @@ export const reward = z.object({
 export const readRollout = rollout.extend({ rewards: z.array(reward) })
 
 export const rewardBody = z.looseObject({
-  reward: finite,
+  reward: rewardValue,
   /** The same reward with the same key again changes nothing. */
   key: z.string().min(1).max(256).nullish(),
   /** Parts of the reward and whatever else was measured. */
   metrics: z
-    .record(z.string().min(1).max(128), finite)
+    .record(z.string().min(1).max(128), rewardValue)
     .refine((metrics) => Object.keys(metrics).length <= 100, "at most 100 metrics")
     .nullish(),
   reason: z.string().max(10_000).nullish(),

@@ -10,6 +10,9 @@ export interface TokenLogprob {
   logprob: number
 }
 
+/** A certain token has 0; servers that round to 16 bits give a little more. */
+const mostLogprob = 1
+
 type Fault = { path: (string | number)[]; message: string } | null
 
 /** Ids from 0. */
@@ -67,8 +70,8 @@ function faultOfLogprobs(entries: unknown[]): Fault {
     const { token, logprob } = entry as Partial<Record<string, unknown>>
     if (typeof token !== "string")
       return { path: [index, "token"], message: `expected a string, received ${describe(token)}` }
-    if (typeof logprob !== "number" || !Number.isFinite(logprob)) {
-      return { path: [index, "logprob"], message: `expected a finite number, received ${describe(logprob)}` }
+    if (typeof logprob !== "number" || !isLogprob(logprob)) {
+      return { path: [index, "logprob"], message: `expected ${aLogprob}, received ${describe(logprob)}` }
     }
   }
   return null
@@ -77,11 +80,17 @@ function faultOfLogprobs(entries: unknown[]): Fault {
 function faultOfValues(values: unknown[]): Fault {
   for (let index = 0; index < values.length; index++) {
     const value = values[index]
-    if (value !== null && (typeof value !== "number" || !Number.isFinite(value))) {
-      return { path: [index], message: `expected a finite number or null, received ${describe(value)}` }
+    if (value !== null && (typeof value !== "number" || !isLogprob(value))) {
+      return { path: [index], message: `expected ${aLogprob}, or null, received ${describe(value)}` }
     }
   }
   return null
+}
+
+const aLogprob = "a finite number, the logarithm of a probability and so at most 0"
+
+function isLogprob(value: number): boolean {
+  return Number.isFinite(value) && value <= mostLogprob
 }
 
 function describe(value: unknown): string {

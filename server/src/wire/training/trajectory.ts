@@ -4,6 +4,7 @@
  */
 import { z } from "zod"
 import { exchanges } from "./exchange.ts"
+import { rewardValue } from "./reward-value.ts"
 import { tokenIds, tokenLogprobs } from "./token-arrays.ts"
 
 export const tool = z.looseObject({})
@@ -80,7 +81,7 @@ export const trajectory = z
     messages_and_choices: z.array(item).default([]),
     tools: z.array(tool).nullish(),
     additional_histories: z.array(history).default([]),
-    reward: z.number().default(0),
+    reward: rewardValue.default(0),
     initial_policy_version: z.int().nullish(),
     final_policy_version: z.int().nullish(),
     metrics: metricMap.default({}),
