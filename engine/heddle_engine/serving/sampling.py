@@ -65,6 +65,8 @@ class SamplingParams:
             "temperature": (0, None),
             "top_k": (0, None),
             "min_p": (0, 1),
+            # Logits that are multiplied by less or more may not be finite, and then no mask holds any more.
+            "repetition_penalty": (1e-6, 1e6),
             "top_logprobs": (0, 20),
         }
         for name, (low, high) in limits.items():
@@ -74,10 +76,6 @@ class SamplingParams:
                 raise EngineError("invalid", f"{name} must be {bound}, not {value}.", name)
         if not 0 < self.top_p <= 1:
             raise EngineError("invalid", f"top_p must be above 0 and at most 1, not {self.top_p}.", "top_p")
-        if self.repetition_penalty <= 0:
-            raise EngineError(
-                "invalid", f"repetition_penalty must be above 0, not {self.repetition_penalty}.", "repetition_penalty"
-            )
         if len(self.stop) > _MOST_STOPS or sum(map(len, self.stop)) > _STOP_CHARACTERS:
             raise EngineError(
                 "invalid",

@@ -209,6 +209,14 @@ def test_frequency_penalty_counts_every_occurrence():
     assert draw(logits, 1, ids=[1, 5, 5], prompt_length=1, frequency_penalty=0.5, temperature=0) == [6]
 
 
+@pytest.mark.parametrize("penalty", [1e-6, 1e6])
+@pytest.mark.parametrize("temperature", [0, 2e-5, 2])
+def test_a_mask_holds_under_the_hardest_repetition_penalty(penalty, temperature):
+    logits = peaked(t5=80.0, t6=-80.0, t7=90.0)
+    fields = {"repetition_penalty": penalty, "temperature": temperature, "allowed_token_ids": [5, 6]}
+    assert set(draw(logits, 50, ids=[5, 6, 7], prompt_length=3, **fields)) <= {5, 6}
+
+
 def test_repetition_penalty_sees_the_prompt_and_both_signs():
     assert draw(peaked(t5=2.0, t6=1.5), 1, ids=[5], prompt_length=1, repetition_penalty=2, temperature=0) == [6]
     assert draw(peaked(t5=-1.0, t6=-1.5), 1, ids=[5], prompt_length=1, repetition_penalty=2, temperature=0) == [6]
@@ -292,7 +300,8 @@ def test_rare_tokens_keep_their_probability():
         ({"min_p": 2}, "min_p must be between 0 and 1"),
         ({"max_tokens": -1}, "max_tokens must be at least 0"),
         ({"top_logprobs": 21}, "top_logprobs must be between 0 and 20"),
-        ({"repetition_penalty": 0}, "repetition_penalty must be above 0"),
+        ({"repetition_penalty": 0}, "repetition_penalty must be between 1e-06 and 1000000.0, not 0"),
+        ({"repetition_penalty": 1e-40}, "repetition_penalty must be between 1e-06 and 1000000.0, not 1e-40"),
         ({"logit_bias": {"300": 1}}, "logit_bias names token 300; this model's tokens are 0 to 299"),
         ({"logit_bias": {"the": 1}}, "logit_bias names 'the'"),
         ({"allowed_token_ids": []}, "at least one token"),

@@ -584,6 +584,8 @@ describe("request fields (inference-api 3)", () => {
     { n: 0 },
     { n: 129 },
     { max_tokens: 0 },
+    { repetition_penalty: 1e-40 },
+    { repetition_penalty: 1e39 },
     { guided_choice: Array.from({ length: 10_001 }, String) },
     { top_logprobs: 21, logprobs: true },
     { messages: [] },

@@ -24,6 +24,9 @@ export const structuredOutput = z.discriminatedUnion("kind", [
   constraint.extend({ kind: z.literal("grammar"), text: z.string() }),
 ])
 
+/** Logits that are multiplied by less or more may not be finite, and then no mask holds any more. */
+export const repetitionPenalty = z.number().min(1e-6).max(1e6)
+
 export const samplingParams = z.object({
   /** 0, only where `prompt_logprobs` asks for some: nothing is sampled. */
   max_tokens: z.int().min(0).nullable(),
@@ -35,7 +38,7 @@ export const samplingParams = z.object({
   min_p: z.number().min(0).max(1).default(0),
   presence_penalty: z.number().min(-2).max(2).default(0),
   frequency_penalty: z.number().min(-2).max(2).default(0),
-  repetition_penalty: z.number().gt(0).default(1),
+  repetition_penalty: repetitionPenalty.default(1),
   /** Token id (as a string, JSON keys being strings) → added to its logit, −100…100. */
   logit_bias: z.record(z.string(), z.number()).default({}),
   allowed_token_ids: z.array(z.int()).nullable().default(null),

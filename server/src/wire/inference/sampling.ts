@@ -1,5 +1,6 @@
 /** Request fields that chat and text completions share: inference-api 3, training-api 4.4. null means absent everywhere. */
 import { z } from "zod"
+import { repetitionPenalty } from "../engine/chat.ts"
 
 const flag = z.boolean().nullish()
 const tokenIds = z.array(z.int().min(0))
@@ -22,7 +23,7 @@ export const samplerFields = {
   /** −1 is vLLM's other way to say "every token". */
   top_k: z.int().min(-1).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
-  repetition_penalty: z.number().gt(0).nullish(),
+  repetition_penalty: repetitionPenalty.nullish(),
   min_tokens: z.int().min(0).nullish(),
   stop_token_ids: tokenIds.nullish(),
   allowed_token_ids: tokenIds.min(1).nullish(),
