@@ -128,8 +128,8 @@ class RlDataBuilder:
             place = where if number == 0 else f"{where}, additional history {number - 1}"
             turns = self._resolver.resolve(history, place)
             for index, turn in enumerate(turns):
-                if not turn.trained:
-                    self._leave_out(resolved, "no_logprobs", place, f"turn {index}")
+                if turn.untrainable is not None:
+                    self._leave_out(resolved, turn.untrainable, place, f"turn {index}")
             resolved.sequences += merge_turns(turns, first=len(resolved.turns))
             resolved.turns += turns
             items += len(history["items"])

@@ -172,6 +172,20 @@ def test_trajectories_that_are_dropped_say_why(folder, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("anyway", [False, True])
+def test_a_completion_of_no_tokens_is_left_out_with_the_reason(folder, tmp_path, anyway):
+    nothing, something = exact_choice([1, 2], [], []), exact_choice([1, 2], [3, 4], [-1.0, -1.0])
+    lines = [trajectory(0, 0, 1.0, user(), nothing), trajectory(0, 1, 0.0, user(), something)]
+    params = recorded(folder, tmp_path, lines, allow_training_without_logprobs=anyway)
+    events, _ = run_job(params)
+    assert [line["drops"] for line in trajectories(params)] == [[{"cause": "no_ids", "place": "turn 0"}], []]
+    assert read(params, "turns.jsonl")[0]["turns"][1]["cause"] == "no_ids"
+    (told,) = [
+        event.data["message"] for event in events if event.kind == "warning" and "no token ids" in event.data["message"]
+    ]
+    assert "group 0, trajectory 0, turn 0" in told
+
+
 def test_a_job_of_which_nothing_can_be_trained_still_says_why(folder, tmp_path):
     lines = [{**trajectory(0, i, float(i)), "histories": [{"items": [], "tools": None}]} for i in range(2)]
     params = recorded(folder, tmp_path, lines)

@@ -53,6 +53,22 @@ def test_ids_of_the_choice_are_used_as_they_are(resolver):
     assert resolver.counts["turns_choice_ids"] == 1
 
 
+def test_a_prompt_without_ids_is_rendered_as_one_that_was_not_sent(resolver):
+    (turn,) = resolve(resolver, user("hi"), exact_choice([], [3, 4], [-0.5, -0.25]))
+    (absent,) = resolve(resolver, user("hi"), exact_choice([], [3, 4], [-0.5, -0.25], prompt_token_ids=None))
+    assert turn == absent
+    assert turn.prompt_ids
+
+
+def test_a_picture_in_a_prompt_is_refused_by_its_place(resolver):
+    picture = {"message": {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}}
+    asked = resolve(resolver, user(), exact_choice([1, 2], [3, 4], [-0.5, -0.25]), picture)
+    assert len(asked) == 1
+    with pytest.raises(EngineError, match=r"^group 0, trajectory 0, turn 1: .*'image_url' is not supported") as refused:
+        resolve(resolver, user(), exact_choice([1, 2], [3, 4], [-0.5, -0.25]), picture, text_choice("the"))
+    assert refused.value.param == "trajectory_groups"
+
+
 def test_the_ledger_wins_and_drift_is_counted(resolver):
     ledger = {"prompt_token_ids": [1, 2], "token_ids": [3, 5, 6], "logprobs": [-1.0, -2.0, -3.0]}
     (turn,) = resolve(resolver, user(), exact_choice([1, 2], [3, 4], [-0.5, -0.25], ledger=ledger))

@@ -21,6 +21,13 @@ class Turn:
     logprobs: list[float]
     trained: bool = True
 
+    @property
+    def untrainable(self) -> str | None:
+        """The cause (`untrainable.CAUSES`) why nothing of it is trained; None where something is."""
+        if not self.token_ids:
+            return "no_ids"
+        return None if self.trained else "no_logprobs"
+
 
 @dataclass(eq=False)
 class Sequence:

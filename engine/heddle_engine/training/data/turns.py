@@ -6,7 +6,8 @@ Where a choice and the ledger disagree the ledger wins and the drift is counted.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,6 @@ class _Context:
     messages: list[dict]
     tools: list[dict] | None
     ids: list[int]
-    where: str
 
 
 class TurnResolver:
@@ -52,8 +52,8 @@ class TurnResolver:
         for item in history["items"]:
             if "choice" in item:
                 before = turns[-1].prompt_ids + turns[-1].token_ids if turns else []
-                context = _Context(messages, history["tools"], before, f"{where}, turn {len(turns)}")
-                turns.append(self._turn(item["choice"], context))
+                with _named(f"{where}, turn {len(turns)}"):
+                    turns.append(self._turn(item["choice"], _Context(messages, history["tools"], before)))
             messages.append(item["choice"]["message"] if "choice" in item else item["message"])
         return turns
 
@@ -62,11 +62,11 @@ class TurnResolver:
         prompt_ids, token_ids, logprobs = (generation[key] for key in ("prompt_token_ids", "token_ids", "logprobs"))
         if not prompt_ids or not token_ids:
             return "no_ids"
-        where = f"{trajectory}, {generation['place']}"
-        self._check_range(prompt_ids, where)
-        self._check_range(token_ids, where)
         known = [NAN] * len(token_ids) if logprobs is None else [_known(logprob) for logprob in logprobs]
-        known = _aligned(token_ids, known, where)
+        with _named(f"{trajectory}, {generation['place']}"):
+            self._check_range(prompt_ids)
+            self._check_range(token_ids)
+            known = _aligned(token_ids, known)
         complete = all(value == value for value in known)
         self.counts["turns_choice_ids"] += 1
         self.counts["turns_truncated"] += generation["truncated"]
@@ -75,8 +75,8 @@ class TurnResolver:
 
     def _turn(self, choice: dict[str, Any], context: _Context) -> Turn:
         source, prompt_ids, token_ids, logprobs = self._tokens(choice, context)
-        self._check_range(prompt_ids, context.where)
-        self._check_range(token_ids, context.where)
+        self._check_range(prompt_ids)
+        self._check_range(token_ids)
         known = any(value == value for value in logprobs)
         self.counts[f"turns_{source}"] += 1
         self.counts["turns_truncated"] += choice["finish_reason"] == "length"
@@ -88,10 +88,10 @@ class TurnResolver:
         if ledger is not None:
             agrees = ids == ledger["token_ids"] and choice["prompt_token_ids"] == ledger["prompt_token_ids"]
             self._count_drift(choice, ledger)
-            logprobs = _aligned(ledger["token_ids"], ledger["logprobs"], context.where)
+            logprobs = _aligned(ledger["token_ids"], ledger["logprobs"])
             return "choice_ids" if agrees else "ledger", ledger["prompt_token_ids"], ledger["token_ids"], logprobs
         if ids is not None:
-            return "choice_ids", self._prompt(choice, context), ids, _aligned(ids, _logprobs(choice), context.where)
+            return "choice_ids", self._prompt(choice, context), ids, _aligned(ids, _logprobs(choice))
         spelled = [_TOKEN_ID.fullmatch(entry["token"]) for entry in choice["logprobs"] or []]
         if spelled and all(spelled):
             ids = [int(match[1]) for match in spelled if match]
@@ -100,7 +100,7 @@ class TurnResolver:
 
     def _prompt(self, choice: dict[str, Any], context: _Context) -> list[int]:
         """The recorded prompt, or a rendered one that keeps the ids of earlier turns where the text allows it."""
-        if choice["prompt_token_ids"] is not None:
+        if choice["prompt_token_ids"]:
             return choice["prompt_token_ids"]
         self.counts["prompts_rendered"] += 1
         text = self._renderer.text(context.messages, context.tools, add_generation_prompt=True)
@@ -147,15 +147,23 @@ class TurnResolver:
                 self.counts["tokens_drifted"] += _differences(choice[name], ledger[name])
                 return
 
-    def _check_range(self, ids: Iterable[int], where: str) -> None:
+    def _check_range(self, ids: Iterable[int]) -> None:
         foreign = next((i for i in ids if not 0 <= i < self._vocab_size), None)
         if foreign is not None:
             raise EngineError(
                 "invalid",
-                f"{where}: token id {foreign} is not in the base model's vocabulary (0 to {self._vocab_size - 1}). "
+                f"token id {foreign} is not in the base model's vocabulary (0 to {self._vocab_size - 1}). "
                 "Send the ids that this model's chat completions returned.",
-                "trajectory_groups",
             )
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """What is wrong with a turn is told with its place, whoever finds it out."""
+    try:
+        yield
+    except EngineError as error:
+        raise EngineError(error.kind, f"{where}: {error.message}", "trajectory_groups") from error
 
 
 def _logprobs(choice: dict[str, Any]) -> list[float] | None:
@@ -168,15 +176,14 @@ def _known(logprob: float | None) -> float:
     return NAN if logprob is None or logprob <= MISSING_LOGPROB else float(logprob)
 
 
-def _aligned(ids: list[int], logprobs: list[float] | None, where: str) -> list[float]:
+def _aligned(ids: list[int], logprobs: list[float] | None) -> list[float]:
     if logprobs is None:
         return [NAN] * len(ids)
     if len(ids) != len(logprobs):
         raise EngineError(
             "invalid",
-            f"{where}: {len(ids)} token ids but {len(logprobs)} log-probabilities. "
+            f"{len(ids)} token ids but {len(logprobs)} log-probabilities. "
             "Send a choice as the chat completion returned it; both lists cover every generated token.",
-            "trajectory_groups",
         )
     return logprobs
 

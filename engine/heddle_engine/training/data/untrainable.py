@@ -15,7 +15,7 @@ CAUSES = {
         "Call it by its own name, as model.get_inference_name() gives it",
     ),
     "no_ids": (
-        "the captured answer holds no token ids of its prompt or of what was sampled",
+        "the answer holds no token ids of its prompt or of what was sampled",
         "Sample from this server, which sends them, and hand its answers on whole",
     ),
     "no_logprobs": (

@@ -157,7 +157,7 @@ class TrainingRecord:
                 choice = item["choice"]
                 turn = resolved.turns[number] if number < len(resolved.turns) else None
                 tokens = self._tokens_as_sent(choice) if turn is None else self._tokens(turn, number, found)
-                cause = "no_logprobs" if turn is not None and not turn.trained else None
+                cause = turn and turn.untrainable
                 about = {"history": place, "place": f"turn {choices}", "message": choice["message"]}
                 turns.append({**about, "tokens": tokens, "cause": cause})
                 choices += 1

@@ -16,7 +16,7 @@ const reasons: Record<DropCause, string> = {
   overlong: "A sequence of it is longer than a row of this job.",
   empty: "Nothing was captured and there is no choice.",
   other_model: "Another model than the one in training was asked.",
-  no_ids: "The captured answer holds no token ids.",
+  no_ids: "The answer holds no token ids.",
   no_logprobs: "There is no log-probability for every sampled token.",
   no_choice: "There are messages and no choice.",
   repeated: "The same tokens after the same prompt are trained once already.",
