@@ -112,7 +112,11 @@ test("a reward is made of several fields of a rollout, and a rollout without one
 test("a weighed sum that is no reward any more is left out with the reason", async () => {
   const found = await dryRun(rl({ field: "rollout.reward", weight: 1e200 }), { rollout_ids: ["a0", "a1"] })
   expect(found.drops).toMatchObject([
-    { cause: "no_score", count: 1, examples: [{ id: "a1", detail: expect.stringContaining("the weighed sum is 1e+200") }] },
+    {
+      cause: "no_score",
+      count: 1,
+      examples: [{ id: "a1", detail: expect.stringContaining("the weighed sum is 1e+200") }],
+    },
   ])
 })
 
