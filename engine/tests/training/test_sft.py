@@ -1,5 +1,7 @@
 """SFT jobs: batches, labels, learning rates, refusals (training-api 2.5 and 7.5)."""
 
+import hashlib
+import json
 import math
 
 import numpy as np
@@ -105,6 +107,14 @@ def test_bad_rows_are_refused_by_line(base, tmp_path, line, message):
     with pytest.raises(EngineError, match=message) as refused:
         load(base, tmp_path, [row("q", "r"), line])
     assert refused.value.kind == "invalid"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_data(base, tmp_path):
+    path = tmp_path / "marked.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(row("q", "r")).encode() + b"\r\n\xef\xbb\xbf\r\n")
+    work = SftWork(SFT_CONFIG, base)
+    list(work.load(str(path), hashlib.sha256(path.read_bytes()).hexdigest()))
+    assert labelled(base, work) == [["r<|im_end|>"]]
 
 
 def test_a_line_that_is_not_json_is_named(base, tmp_path):

@@ -102,6 +102,13 @@ describe("training-api 2.5: data from an uploaded file", () => {
     expect(body).toMatchObject({ detail: [{ loc: ["body", "training_data_url"] }] })
   })
 
+  test("a byte order mark in front of a row, or alone in a line, is no part of the data", async () => {
+    const job = await stored(
+      await create({ training_data_url: await upload(`\uFEFF${row("a")}\r\n\uFEFF\r\n${row("b")}\n`) }),
+    )
+    expect(job).toMatchObject({ status: "queued", error_message: null })
+  })
+
   test.each([
     ["not JSON", "{nope", "line 3 of the training data: not JSON"],
     ["no messages", "{}", "line 3 of the training data: messages: Field required"],
@@ -111,7 +118,7 @@ describe("training-api 2.5: data from an uploaded file", () => {
       '{"messages":[{"role":"user","content":"x"}]}',
       "the last message must be the assistant's",
     ],
-    ["a list", "[]", "line 3 of the training data"],
+    ["a list", "[]", "line 3 of the training data: Invalid input: expected object, received array"],
     [
       "a value nested deeper than the engine reads",
       `{"messages":[{"role":"assistant","content":"x","deep":${"[".repeat(1000)}${"]".repeat(1000)}}]}`,

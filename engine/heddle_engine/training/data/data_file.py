@@ -1,5 +1,6 @@
 """Streams a job's data file: JSON Lines whose hash the server recorded when it wrote them."""
 
+import codecs
 import hashlib
 import json
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from ...errors import EngineError
 
 
 def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields ``(line number from 1, object)``; blank lines are skipped.
+    """Yields ``(line number from 1, object)``; blank lines and a byte order mark before one are skipped.
 
     Raises ``not_found`` when the file is not there, ``invalid`` for a line that is not a JSON object
     and, after the last line, when the bytes read are not the ones that were recorded.
@@ -21,7 +22,7 @@ def read_json_lines(path: str, sha256: str) -> Iterator[tuple[int, dict[str, Any
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
             digest.update(line)
-            if line.strip():
+            if line.removeprefix(codecs.BOM_UTF8).strip():
                 yield number, _parse(line, number)
     if digest.hexdigest() != sha256:
         found = digest.hexdigest()

@@ -23,7 +23,8 @@ export const sftRowTask = plainTask<{ line: Uint8Array }, RowVerdict>({
 export function faultOfRow(line: Buffer): string | null {
   if (line.length > maximumRowBytes) return `longer than ${maximumRowBytes} bytes`
   if (!isUtf8(line)) return "not UTF-8"
-  const text = line.toString("utf8")
+  // Editors put a mark in front of a file's first line, which is no part of its JSON.
+  const text = line.toString("utf8").replace(/^\uFEFF/, "")
   if (text.trim() === "") return "blank"
   if (isNestedDeeper(text, maximumJsonDepth)) return `nested in more than ${maximumJsonDepth} levels`
   try {
@@ -31,6 +32,6 @@ export function faultOfRow(line: Buffer): string | null {
     return null
   } catch (error) {
     const { message } = error as Error
-    return error instanceof SyntaxError ? `not JSON: ${message}` : message.replace(/^body\.?/, "")
+    return error instanceof SyntaxError ? `not JSON: ${message}` : message.replace(/^body(?:\.|: )/, "")
   }
 }
