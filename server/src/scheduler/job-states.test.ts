@@ -52,7 +52,7 @@ describe("invariants of the job table", () => {
   })
 })
 
-test("docs/reference/job-states.md is the table of the code (npm run gen writes it)", async () => {
+test("docs/reference/job-states.md is the table of the code (scripts/generate-pages.ts writes it)", async () => {
   const page = path.resolve(import.meta.dirname, "../../../docs/reference/job-states.md")
   expect(await readFile(page, "utf8")).toBe(jobStatesPage())
 })
