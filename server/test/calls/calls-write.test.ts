@@ -263,6 +263,7 @@ const payloads = [
   '{"nul":"\\u0000","lone":"\\ud800","pair":"\\ud83e\\uddf5","raw":"🧵 \u2028\u0085"}',
   '{"a":1,"a":2,"":{"":[]},"__proto__":{"x":null}}',
   '{ "spaces" : [ 1 , 2 ]\n}',
+  '{\n\n"blank":\n\n\n"lines"\n\n}',
   `{"deep":${"[".repeat(190)}${"]".repeat(190)}}`,
   '{"close":"]}","quote":"\\"","slash":"\\\\"}',
   `{"it's":"','','"\n,"'":"\\\\N'"}`,
@@ -286,7 +287,7 @@ test.each(payloads)("calls 1.5: the payload %s is kept as its text", async (payl
   })
 })
 
-test.each(["\\N", "'", "''", `it's, "so"`, " spaces ", "NULL", "a\r\nb\t", "\u0000", ",", "[]", "0"])(
+test.each(["\\N", "'", "''", `it's, "so"`, " spaces ", "NULL", "a\r\nb\t", "a\n\n\nb\n\n", "\u0000", ",", "[]", "0"])(
   "calls 1.5: the text %j is kept as it is",
   async (text) => {
     const project = app.acme.newProject()

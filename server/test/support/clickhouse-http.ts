@@ -16,6 +16,7 @@ import path from "node:path"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { gunzipSync } from "node:zlib"
+import { FileSpool, insertRows, type RowInsert } from "../../src/storage/traces/store/file-spool.ts"
 
 /** Number of queries of one database that may run at a time. */
 const lanesPerDatabase = 3
@@ -106,13 +107,13 @@ class Lane {
     const insert = insertForm.exec(sql)?.groups
     if (insert === undefined) return (await this.#session.queryAsync(sql)).bytes()
     const { table = "", columns, settings: ofInsert = "" } = insert
-    await this.#session.insert({
+    const into: RowInsert = {
       table,
-      values: data,
       format: insert["format"]?.toUpperCase() === "CSV" ? "CSV" : "JSONEachRow",
       settings: Object.fromEntries(ofInsert.split(", ").flatMap((one) => (one === "" ? [] : [one.split(" = ")]))),
       ...(columns === undefined ? {} : { columns: columns.split(", ") }),
-    })
+    }
+    await insertRows(this.#session, spool, into, data)
     return ""
   }
 }
@@ -175,6 +176,7 @@ async function answer(databases: Databases, request: IncomingMessage, response: 
 }
 
 const folder = await mkdtemp(path.join(tmpdir(), "heddle-clickhouse-"))
+const spool = await FileSpool.open(path.join(folder, "spool"))
 const databases = new Databases(folder)
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   void answer(databases, request, response)

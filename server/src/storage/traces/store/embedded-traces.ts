@@ -7,9 +7,9 @@ import type { Limits } from "../../../limits.ts"
 import type { FairQueue } from "../../../work/fair-queue.ts"
 import { traceQueues } from "../../store-queues.ts"
 import { Lane, Lanes, StatementStopper } from "./embedded-lanes.ts"
+import { FileSpool, insertRows, printStatement, type RowInsert } from "./file-spool.ts"
 import { copyDefinitions, dropFrozen, frozenName, moveFrozen } from "./frozen-parts.ts"
 import { InsertGate } from "./insert-gate.ts"
-import { PrintSpool, printStatement } from "./print-spool.ts"
 import { inlineParameters } from "./sql-literal.ts"
 import {
   csvSettings,
@@ -50,9 +50,9 @@ export class EmbeddedTraces implements FolderTraceStore {
   /** Separate from the readers, because an export may take minutes. */
   readonly #printers: Lanes
   readonly #stopper: StatementStopper
-  readonly #spool: PrintSpool
+  readonly #spool: FileSpool
 
-  private constructor(folder: string, open: () => Session, spool: PrintSpool, limits: Limits) {
+  private constructor(folder: string, open: () => Session, spool: FileSpool, limits: Limits) {
     this.#folder = folder
     this.#open = open
     this.#spool = spool
@@ -73,7 +73,7 @@ export class EmbeddedTraces implements FolderTraceStore {
     await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
     await dropFrozen(folder)
-    const spool = await PrintSpool.open(`${folder}-spool`)
+    const spool = await FileSpool.open(`${folder}-spool`)
     const connect = () => new Session(folder, { connectionArgs: connectionArguments })
     return new EmbeddedTraces(folder, connect, spool, limits)
   }
@@ -103,21 +103,18 @@ export class EmbeddedTraces implements FolderTraceStore {
     })
   }
 
-  /** An insert that has begun is stored even if its client leaves. */
-  async insert(table: string, rows: Buffer | string): Promise<void> {
-    if (rows.length === 0) return
-    const values = typeof rows === "string" ? Buffer.from(rows) : rows
-    await this.#writers.run("heavy", (session) =>
-      this.#gate.pass(() => session.insert({ table, values, format: "JSONEachRow" })),
-    )
+  insert(table: string, rows: Buffer | string): Promise<void> {
+    return this.#insert({ table, format: "JSONEachRow" }, typeof rows === "string" ? Buffer.from(rows) : rows)
   }
 
-  async insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void> {
+  insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void> {
+    return this.#insert({ table, columns: [...columns], format: "CSV", settings: { ...csvSettings } }, rows)
+  }
+
+  /** An insert that has begun is stored even if its client leaves. */
+  async #insert(into: RowInsert, rows: Buffer): Promise<void> {
     if (rows.length === 0) return
-    const settings = { ...csvSettings }
-    await this.#writers.run("heavy", (session) =>
-      this.#gate.pass(() => session.insert({ table, columns, values: rows, format: "CSV", settings })),
-    )
+    await this.#writers.run("heavy", (session) => this.#gate.pass(() => insertRows(session, this.#spool, into, rows)))
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {

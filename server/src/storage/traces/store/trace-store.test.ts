@@ -86,6 +86,21 @@ test("calls 2.3: partial rows of one call become one, newest value first, and or
   expect(await traces.rows(select, { project })).toEqual(expected)
 })
 
+test("rows with blank lines, within texts and within JSON, are stored whole and with those behind them", async () => {
+  const key = (id: string) => ({ project_id: project, sort_time: 7, id })
+  const csv = `${project},blank-1,7,'one\n\ntwo\n\n\n'\n${project},blank-2,7,'\n\n'\n`
+  await traces.insertCsv("calls_v2", ["project_id", "id", "sort_time", "exception"], Buffer.from(csv))
+  const lines = [`${JSON.stringify(key("blank-3")).slice(0, -1)},"inputs":[\n\n1]}`, JSON.stringify(key("blank-4"))]
+  await traces.insert("calls_v2", lines.join("\n"))
+  const select = "select id, exception, inputs from calls_v2 where startsWith(id, 'blank') order by id"
+  expect(await traces.rows(select)).toEqual([
+    { id: "blank-1", exception: "one\n\ntwo\n\n\n", inputs: null },
+    { id: "blank-2", exception: "\n\n", inputs: null },
+    { id: "blank-3", exception: null, inputs: "[\n\n1]" },
+    { id: "blank-4", exception: null, inputs: null },
+  ])
+})
+
 test("a query over its limit of time fails as that", async () => {
   const slow = traces.rows("select sum(sipHash64(number)) as s from numbers(100000000000)", {}, { seconds: 1 })
   await expect(slow).rejects.toMatchObject({ code: "query_timeout" })
