@@ -18,3 +18,11 @@ test.each([
 test.each([62, null])("calls 1.3: of %j nobody but the server is to blame", (number) => {
   expect(storeFailure("why", number, null)).toBeInstanceOf(TraceStoreError)
 })
+
+test.each([
+  [243, "Cannot reserve 1.00 MiB, not enough space"],
+  [null, "write failed: No space left on device"],
+  [null, "ENOSPC: no space left on device, write"],
+])("of %j and %j the disk is full", (number, message) => {
+  expect(storeFailure(message, number, null)).toMatchObject({ code: "insufficient_storage" })
+})

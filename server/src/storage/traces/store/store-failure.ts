@@ -35,7 +35,7 @@ const meanings = new Map<number | null, Meaning>([
 
 /** ClickHouse's number for a disk without room for what it is about to write, and what systems say of a full one. */
 const notEnoughSpace = 243
-const noSpaceLeft = /No space left on device|Disk quota exceeded/
+const noSpaceLeft = /no space left on device|disk quota exceeded/i
 
 /** Errors of the list are the request's fault, or a full disk. All others are the server's own. */
 export function storeFailure(message: string, number: number | null, cause: unknown): HeddleError | TraceStoreError {
