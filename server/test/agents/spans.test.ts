@@ -52,6 +52,28 @@ describe("calls 10: agents/query", () => {
     expect(found[2]).toMatchObject({ invocation_count: 1, span_count: 1, error_count: 1, total_duration_ms: 4000 })
   })
 
+  test("the span around a run that names no agent is no invocation of the agent inside of it", async () => {
+    const own = opened.acme.newProject()
+    const kind = { "openinference.span.kind": "AGENT" }
+    await sendSpans(
+      opened.acme,
+      own,
+      { trace: "1", id: "1", at: 0, takes: 4, name: "Agent workflow", attributes: kind },
+      {
+        trace: "1",
+        id: "2",
+        parent: "1",
+        at: 1,
+        takes: 2,
+        name: "plain",
+        attributes: { ...kind, "agent.name": "plain" },
+      },
+    )
+    expect((await agents({ project_id: own })).agents).toMatchObject([
+      { agent_name: "plain", invocation_count: 1, span_count: 2, total_duration_ms: 2000 },
+    ])
+  })
+
   test("one of them, in an order, in pages", async () => {
     expect(await agents({ filters: { agent_name: "helper" } })).toMatchObject({
       agents: [{ agent_name: "helper", total_cost_usd: null }],

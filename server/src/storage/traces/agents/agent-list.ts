@@ -22,13 +22,13 @@ export interface AgentTotals {
 }
 
 const counts = {
-  invocation_count: "countIf(operation_name = 'invoke_agent')",
+  invocation_count: "countIf(is_invocation)",
   span_count: "count()",
   total_input_tokens: "sumIf(input_tokens, is_counted)",
   total_output_tokens: "sumIf(output_tokens, is_counted)",
   // The time of an invocation contains that of everything inside of it.
-  total_duration_ms: `if(countIf(operation_name = 'invoke_agent') > 0,
-    sumIf(ifNull(${validDurationSql}, 0), operation_name = 'invoke_agent'), sum(ifNull(${validDurationSql}, 0)))`,
+  total_duration_ms: `if(countIf(is_invocation) > 0,
+    sumIf(ifNull(${validDurationSql}, 0), is_invocation), sum(ifNull(${validDurationSql}, 0)))`,
   error_count: "countIf(status_code = 'ERROR')",
 }
 

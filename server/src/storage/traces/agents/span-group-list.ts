@@ -27,7 +27,7 @@ export interface StoredGroup {
 
 const sums = {
   span_count: "count()",
-  invocation_count: "countIf(operation_name = 'invoke_agent')",
+  invocation_count: "countIf(is_invocation)",
   conversation_count: "uniqExactIf(conversation_id, conversation_id != '')",
   total_input_tokens: "sumIf(input_tokens, is_counted)",
   total_cache_creation_input_tokens: "sumIf(cache_creation_input_tokens, is_counted)",

@@ -31,8 +31,9 @@ export interface PriceStep {
 
 export interface SpanSource {
   /**
-   * The agent and the conversation of a span that names none are those of its trace, and `is_counted` tells whether totals
-   * count its tokens and costs.
+   * The agent and the conversation of a span that names none are those of its trace, `is_counted` tells whether totals
+   * count its tokens and costs, and `is_invocation` whether it is an invocation of its agent: not the span around a whole run
+   * that names none, in a trace where others name theirs.
    */
   identity: boolean
   /** Whether `raw_span_dump` is there: it is large, and in the table of calls. */
@@ -113,7 +114,8 @@ function identifiedSpans(scope: SpanScope, stored: string): string {
       if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
       if(${own}, own.agent_id, inherited.agent.3) as agent_id,
       if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id,
-      ${isCountedSql("own.operation_name", "inherited.tells_requests")} as is_counted
+      ${isCountedSql("own.operation_name", "inherited.tells_requests")} as is_counted,
+      own.operation_name = 'invoke_agent' and (${own} or inherited.agent.1 = '') as is_invocation
     from ${stored} as own left join (${traces}) as inherited on inherited.trace_id = own.trace_id)`
 }
 
