@@ -213,6 +213,41 @@ describe("calls 10: attributes become columns", () => {
     expect(await stored({ [type]: "generation", ...unread })).toMatchObject({ input_tokens: 0, output_tokens: 0 })
   })
 
+  test("counts by Langfuse's own names are apart from each other: a side is their sum", async () => {
+    const counted = (details: object) =>
+      stored({
+        "langfuse.observation.type": "generation",
+        "langfuse.observation.usage_details": JSON.stringify(details),
+      })
+    // As its handler for LangChain sends it.
+    expect(
+      await counted({ input: 0, output: 7, total: 139, input_cache_read: 129, output_reasoning: 3 }),
+    ).toMatchObject({
+      input_tokens: 129,
+      output_tokens: 10,
+      cache_read_input_tokens: 129,
+      reasoning_tokens: 3,
+    })
+    expect(await counted({ input: 10, output: 5, cache_read_input_tokens: 2 })).toMatchObject({
+      input_tokens: 12,
+      output_tokens: 5,
+      cache_read_input_tokens: 2,
+    })
+  })
+
+  test("a span of LangSmith has its kind, and its conversation from the metadata of the run", async () => {
+    const run = { "langsmith.span.kind": "tool", "langsmith.metadata.thread_id": "talk" }
+    expect(await stored(run, { name: "look" })).toMatchObject({
+      operation_name: "execute_tool",
+      conversation_id: "talk",
+    })
+  })
+
+  test("the reason that OpenInference tells for the end of an answer", async () => {
+    const attributes = { "openinference.span.kind": "LLM", "llm.finish_reason": "stop" }
+    expect(await stored(attributes)).toMatchObject({ finish_reasons: ["stop"] })
+  })
+
   test.each([
     ["ai.generateText", "invoke_agent"],
     ["ai.streamObject", "invoke_agent"],
@@ -385,6 +420,34 @@ describe("calls 10: messages of several generations", () => {
     const span = await stored({ "gen_ai.operation.name": "chat" }, { events })
     expect(span.input_messages).toEqual([text("A", "user")])
     expect(span.output_messages).toEqual([{ role: "assistant", content: "B", finish_reason: "stop" }])
+  })
+
+  test("in events as Strands sends them: answers as texts and parts, calls of tools as Bedrock has them", async () => {
+    const toolUse = { toolUse: { toolUseId: "t1", name: "look", input: { a: 1 } } }
+    const toolResult = { toolResult: { toolUseId: "t1", status: "success", content: [{ text: "42" }] } }
+    const events = [
+      { name: "gen_ai.user.message", attributes: { content: '[{"text": "A"}]' } },
+      { name: "gen_ai.assistant.message", attributes: { content: JSON.stringify([toolUse]) } },
+      { name: "gen_ai.tool.message", attributes: { content: JSON.stringify([toolResult]) } },
+      { name: "gen_ai.choice", attributes: { message: '[{"text": "B"}]', finish_reason: "end_turn" } },
+    ]
+    const chat = await stored({ "gen_ai.operation.name": "chat" }, { events })
+    expect(chat.input_messages).toEqual([
+      text('[{"text":"A"}]', "user"),
+      text('[{"type":"tool_call","id":"t1","name":"look","arguments":{"a":1}}]', "assistant"),
+      text('[{"type":"tool_call_response","id":"t1","response":[{"text":"42"}]}]', "tool"),
+    ])
+    expect(chat.output_messages).toEqual([{ ...text('[{"text":"B"}]', "assistant"), finish_reason: "end_turn" }])
+    const answered = [{ name: "gen_ai.choice", attributes: { message: "B\n", finish_reason: "end_turn" } }]
+    const run = await stored({ "gen_ai.operation.name": "invoke_agent" }, { events: answered })
+    expect(run.output_messages).toEqual([{ ...text("B\n", "assistant"), finish_reason: "end_turn" }])
+    const used = [
+      { name: "gen_ai.tool.message", attributes: { role: "tool", content: '{"a": 1}', id: "t1" } },
+      { name: "gen_ai.choice", attributes: { message: '[{"text": "42"}]', id: "t1" } },
+    ]
+    const tool = await stored({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look" }, { events: used })
+    expect(tool).toMatchObject({ tool_call_arguments: '{"a": 1}', tool_call_result: '[{"text": "42"}]' })
+    expect(chat).toMatchObject({ tool_call_arguments: null, tool_call_result: null })
   })
 
   test("attributes that became messages are not among the other attributes, and usage by another name is", async () => {

@@ -286,9 +286,10 @@ const generations: [string, Attributes, Partial<Call>][] = [
       summary: {
         usage: {
           claude: {
-            input_tokens: 8,
+            // Langfuse's `input` leaves out what the cache held.
+            input_tokens: 14,
             output_tokens: 5,
-            total_tokens: 13,
+            total_tokens: 19,
             cache_read_input_tokens: 4,
             cache_creation_input_tokens: 2,
           },

@@ -62,6 +62,7 @@ const ownToolPaths = {
   arguments: pathsOf(attributesOf("tool_call_arguments")),
   result: pathsOf(attributesOf("tool_call_result")),
 }
+const toolEventPaths = pathsOf(["content", "message"])
 /** Vercel's AI SDK tells the calls of tools of an answer apart from its text. */
 const vercelPaths = {
   text: pathsOf(["ai.response.text"]),
@@ -97,7 +98,7 @@ export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner):
     ...names(span, trees, operation, columns),
     ...requestedModel(trees, columns),
     ...outcome(span, columns),
-    ...tools(trees, operation),
+    ...tools(span, trees, operation),
     provider_name: ((columns.provider_name ?? "") as string).toLowerCase(),
     input_messages: input.messages,
     output_messages: output.messages,
@@ -167,12 +168,20 @@ function outcome(span: Span, columns: Partial<Record<SpanColumnName, unknown>>) 
   }
 }
 
-function tools(trees: readonly AttributeTree[], operation: string) {
-  const paths = operation === "execute_tool" ? toolPaths : ownToolPaths
+function tools(span: Span, trees: readonly AttributeTree[], operation: string) {
+  const isTool = operation === "execute_tool"
+  const paths = isTool ? toolPaths : ownToolPaths
+  const told = (name: string) => (isTool ? toolEventText(span, name) : "")
   return {
-    tool_call_arguments: textOf(firstFound(trees, paths.arguments)) ?? "",
-    tool_call_result: textOf(firstFound(trees, paths.result)) ?? "",
+    tool_call_arguments: textOf(firstFound(trees, paths.arguments)) ?? told("gen_ai.tool.message"),
+    tool_call_result: textOf(firstFound(trees, paths.result)) ?? told("gen_ai.choice"),
   }
+}
+
+/** Strands, as long as it is not asked for newer conventions: what a tool is given and gives are messages. */
+function toolEventText({ events }: Span, name: string): string {
+  const event = events.find((one) => one.name === name)
+  return event === undefined ? "" : (textOf(firstFound([attributeTree(event.attributes)], toolEventPaths)) ?? "")
 }
 
 function instructions(trees: readonly AttributeTree[]): string[] {

@@ -31,14 +31,16 @@ function messageOf(message: Members, role: string): SpanMessage {
 }
 
 function contentOf(message: Members, role: string): string {
-  const { parts, content, contents } = message
+  const { parts, contents } = message
+  // Strands: the answer of a choice is a text or its parts.
+  const content = message["content"] ?? message["message"]
   if (Array.isArray(parts)) return JSON.stringify(parts)
   const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"].flatMap(toolCallPart) : []
-  const body = Array.isArray(contents) ? contents.map(openInferencePart) : withoutVercel(content)
+  const body = Array.isArray(contents) ? contents.map(openInferencePart) : withToolParts(content)
   if (calls.length > 0) return JSON.stringify([...partsOf(body), ...calls])
   const answered = textMember(message, "tool_call_id")
   if (role === "tool" && answered !== "") {
-    return JSON.stringify([{ type: "tool_call_response", id: answered, response: body ?? "" }])
+    return JSON.stringify([toolResponsePart(answered, body)])
   }
   if (body === undefined || body === null) return ""
   return typeof body === "string" ? body : JSON.stringify(body)
@@ -54,22 +56,29 @@ function openInferencePart(part: unknown): unknown {
   return isJsonObject(part) && isJsonObject(part["message_content"]) ? part["message_content"] : part
 }
 
-/** Vercel's AI SDK: calls of tools and their results stand among the parts. */
-function withoutVercel(content: unknown): unknown {
+/** Vercel's AI SDK, and Bedrock's messages, which Strands has: calls of tools and their results stand among the parts. */
+function withToolParts(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   return content.flatMap((part: unknown) => {
     if (!isJsonObject(part)) return [part]
+    const { toolUse, toolResult } = part
+    if (isJsonObject(toolUse)) return toolCallPart(toolUse)
+    if (isJsonObject(toolResult)) return [toolResponsePart(toolResult["toolUseId"], toolResult["content"])]
     if (part["type"] === "tool-call") return toolCallPart(part)
     if (part["type"] !== "tool-result") return [part]
     const given = part["output"] ?? part["result"]
     const response = isJsonObject(given) && given["value"] !== undefined ? given["value"] : given
-    return [{ type: "tool_call_response", id: part["toolCallId"] ?? "", response: response ?? "" }]
+    return [toolResponsePart(part["toolCallId"], response)]
   })
+}
+
+function toolResponsePart(id: unknown, response: unknown): Members {
+  return { type: "tool_call_response", id: id ?? "", response: response ?? "" }
 }
 
 /**
  * OpenAI `{id, function: {name, arguments}}`, OpenInference `{tool_call: …}`, OpenLLMetry `{id, name, arguments}`, Vercel
- * `{toolCallId, toolName, input}`, with `args` before version 5.
+ * `{toolCallId, toolName, input}`, with `args` before version 5, Bedrock `{toolUseId, name, input}`.
  */
 function toolCallPart(call: unknown): Members[] {
   if (!isJsonObject(call)) return []
@@ -79,7 +88,7 @@ function toolCallPart(call: unknown): Members[] {
   return [
     {
       type: "tool_call",
-      id: call["id"] ?? call["toolCallId"] ?? "",
+      id: call["id"] ?? call["toolCallId"] ?? call["toolUseId"] ?? "",
       name: name ?? call["toolName"] ?? "",
       arguments: given ?? call["input"] ?? call["args"] ?? "",
     },

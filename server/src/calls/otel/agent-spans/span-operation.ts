@@ -16,7 +16,7 @@ const operations = [
   "retrieval",
 ]
 
-/** Names of operations in OpenInference, OpenLLMetry, Weave and Langfuse. */
+/** Names of operations in OpenInference, OpenLLMetry, Weave, Langfuse and LangSmith. */
 const operationOfKind: Readonly<Record<string, string>> = {
   llm: "chat",
   generation: "chat",
@@ -31,6 +31,7 @@ const kindPaths = pathsOf([
   "traceloop.span.kind",
   "weave.span.kind",
   "langfuse.observation.type",
+  "langsmith.span.kind",
 ])
 
 const vercelPaths = pathsOf(["ai.operationId"])

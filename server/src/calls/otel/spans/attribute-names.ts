@@ -93,6 +93,7 @@ export const usageNames = {
     "weave.usage.cache_creation.input_tokens",
     // weave 0.54.0 sends it.
     "gen_ai.usage.cache_write.input_tokens",
+    "gen_ai.usage.cache_write_input_tokens",
   ],
   cache_read_input_tokens: [
     "gen_ai.usage.cache_read.input_tokens",
@@ -128,9 +129,25 @@ export const heldCountNames: Readonly<Record<string, string>> = {
   "output_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
 
+/** Langfuse's own name of the count of a side, and the names of those that it leaves out. */
+export const heldSides: readonly { name: string; apart: RegExp; key: string }[] = [
+  {
+    name: "input",
+    apart: /^(?:input_(?!tokens$)|cache_(?:creation|read)_input_tokens$)/,
+    key: "gen_ai.usage.input_tokens",
+  },
+  { name: "output", apart: /^output_(?!tokens$)/, key: "gen_ai.usage.output_tokens" },
+]
+
 export const callAttributeNames = {
   system: ["gen_ai.system", "llm.system", "gen_ai.system_instructions", "system_prompt"],
-  kind: ["weave.span.kind", "traceloop.span.kind", "openinference.span.kind", "langfuse.observation.type"],
+  kind: [
+    "weave.span.kind",
+    "traceloop.span.kind",
+    "openinference.span.kind",
+    "langfuse.observation.type",
+    "langsmith.span.kind",
+  ],
   model: [
     "gen_ai.response.model",
     "gen_ai.request.model",
@@ -151,7 +168,7 @@ export const callAttributeNames = {
   tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "weave.tool.name"],
   tool_call_id: ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id", "weave.tool.call.id"],
   response_id: ["gen_ai.response.id", "ai.response.id"],
-  finish_reasons: ["gen_ai.response.finish_reasons", "ai.response.finishReason"],
+  finish_reasons: ["gen_ai.response.finish_reasons", "llm.finish_reason", "ai.response.finishReason"],
 } as const
 
 export const displayNames = ["wandb.display_name"] as const
@@ -164,6 +181,9 @@ export const threadNames = [
   "langfuse.session.id",
   "traceloop.association.properties.session_id",
   "weave.conversation.id",
+  "langsmith.metadata.session_id",
+  "langsmith.metadata.thread_id",
+  "langsmith.metadata.conversation_id",
 ] as const
 
 /** Attributes that make a span a turn of its thread. */
