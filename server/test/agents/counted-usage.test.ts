@@ -146,3 +146,104 @@ describe("calls 10: a request counts once, however many spans around it tell its
     expect(groups.map(({ metrics }) => metrics["tokens"])).toEqual([1007, 457])
   })
 })
+
+describe("calls 10: a request that two instrumentations tell counts once", () => {
+  /** Totals of a project of its own, by agent and over everything; the chat of a trace says the same. */
+  async function totals(...told: TestSpan[]) {
+    const own = opened.acme.newProject()
+    await sendSpans(opened.acme, own, ...told)
+    const post = (path: string, fields: object) => opened.acme.post(path, { project_id: own, ...fields })
+    const { agents } = strictly(agentsPage, await post("/agents/query", {}))
+    const { groups } = strictly(spansPage, await post("/agents/spans/query", { group_by: [{ key: "trace_id" }] }))
+    const turn = strictly(traceChat, await post("/agents/traces/chat", { trace_id: traceId("1") }))
+    const [group] = groups
+    expect([turn.total_input_tokens, turn.total_output_tokens]).toEqual([
+      group?.total_input_tokens,
+      group?.total_output_tokens,
+    ])
+    return {
+      ofTrace: [group?.total_input_tokens, group?.total_output_tokens],
+      ofAgents: Object.fromEntries(agents.map((one) => [one.agent_name, one.total_input_tokens])),
+    }
+  }
+  const span = (
+    id: string,
+    parent: string | undefined,
+    at: number,
+    takes: number,
+    attributes: TestSpan["attributes"],
+  ) => ({ trace: "1", id, ...(parent === undefined ? {} : { parent }), at, takes, attributes }) as TestSpan
+  const asked = (name: string, input: bigint, output: bigint, more = {}) =>
+    model([input, output], [], [], { "gen_ai.request.model": name, ...more })
+  const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup" }
+
+  test("a framework's span around the library's, under whichever names of the model, also three deep", async () => {
+    const answeredBy = { "gen_ai.response.model": "gpt-4o-2024-08-06" }
+    const counted = await totals(
+      span("a", undefined, 0, 20, agent("helper", "1")),
+      span("b", "a", 1, 3, asked("openai/gpt-4o", 100n, 20n)),
+      span("c", "b", 1.5, 2, asked("gpt-4o", 100n, 20n, answeredBy)),
+      span("d", "a", 5, 3, asked("azure/our-deployment", 50n, 10n)),
+      span("e", "d", 5.5, 2, asked("our-deployment", 50n, 10n)),
+      span("f", "e", 6, 1, asked("gpt-4o", 50n, 10n)),
+    )
+    expect(counted).toEqual({ ofTrace: [150, 30], ofAgents: { helper: 150 } })
+  })
+
+  test("a span that tells the sum, or the last, of the requests right inside it", async () => {
+    const requestsIn = (parent: string, from: string, at: number) => [
+      span(`${from}1`, parent, at, 1, asked("m", 30n, 5n)),
+      span(`${from}2`, parent, at + 2, 1, asked("n", 70n, 15n)),
+    ]
+    expect(await totals(span("a", undefined, 0, 9, asked("m", 100n, 20n)), ...requestsIn("a", "b", 1))).toMatchObject({
+      ofTrace: [100, 20],
+    })
+    expect(await totals(span("a", undefined, 0, 9, asked("n", 70n, 15n)), ...requestsIn("a", "b", 1))).toMatchObject({
+      ofTrace: [100, 20],
+    })
+  })
+
+  test("of spans of the same model that tell different counts, those that tell more", async () => {
+    const [outer, inner] = [asked("m", 100n, 20n), asked("m", 60n, 20n)]
+    const around = (out: TestSpan["attributes"], within: TestSpan["attributes"]) =>
+      totals(span("a", undefined, 0, 9, out), span("b", "a", 1, 1, within))
+    expect(await around(outer, inner)).toMatchObject({ ofTrace: [100, 20] })
+    expect(await around(inner, outer)).toMatchObject({ ofTrace: [100, 20] })
+  })
+
+  test("but a request of a tool, and one to another model, is a request of its own", async () => {
+    const ofTool = await totals(
+      span("a", undefined, 0, 9, asked("m", 100n, 20n)),
+      span("b", "a", 1, 5, tool),
+      span("c", "b", 2, 2, asked("m", 100n, 20n)),
+    )
+    expect(ofTool).toMatchObject({ ofTrace: [200, 40] })
+    const other = await totals(
+      span("a", undefined, 0, 9, asked("m", 100n, 20n)),
+      span("b", "a", 1, 2, asked("judge", 30n, 1n)),
+    )
+    expect(other).toMatchObject({ ofTrace: [130, 21] })
+  })
+
+  test("an agent's sum counts where no span tells its requests, beside agents whose requests are told", async () => {
+    const sum = (input: bigint, output: bigint) => ({
+      "gen_ai.usage.input_tokens": input,
+      "gen_ai.usage.output_tokens": output,
+    })
+    const counted = await totals(
+      span("a", undefined, 0, 60, agent("lead", "1", sum(100n, 20n))),
+      span("b", "a", 1, 5, asked("m", 60n, 10n)),
+      span("c", "a", 10, 20, tool),
+      span("d", "c", 11, 18, agent("remote", "1", sum(1000n, 200n))),
+      span("e", "d", 12, 9, tool),
+      span("f", "a", 40, 5, asked("m", 40n, 10n)),
+    )
+    expect(counted).toEqual({ ofTrace: [1100, 220], ofAgents: { lead: 100, remote: 1000 } })
+    const sums = await totals(
+      span("a", undefined, 0, 60, agent("lead", "1", sum(70n, 7n))),
+      span("b", "a", 1, 5, agent("first", "1", sum(30n, 3n))),
+      span("c", "a", 10, 5, agent("second", "1", sum(40n, 4n))),
+    )
+    expect(sums).toEqual({ ofTrace: [70, 7], ofAgents: { lead: 0, first: 30, second: 40 } })
+  })
+})

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { usageAnswer } from "../../src/wire/calls/usage.ts"
+import { callStatsAnswer } from "../../src/wire/calls/usage-stats.ts"
+import { sendSpansTo, spanId, type TestSpan } from "../support/agent-spans.ts"
 import { strictly } from "../support/answers.ts"
 import { type CallFields, uuid, writeCalls } from "../support/completed-call.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
@@ -227,6 +229,63 @@ describe("calls 4.1: usage", () => {
         status: 422,
         body: { detail: [{ loc: ["body", "rollup"] }] },
       })
+    })
+  })
+
+  describe("spans of agents: a request counts once, whichever spans tell it", () => {
+    const told = (input: bigint, output: bigint) => ({
+      "gen_ai.usage.input_tokens": input,
+      "gen_ai.usage.output_tokens": output,
+    })
+    const span = (id: string, parent: string | null, operation: string, counts: object = {}, name = "m"): TestSpan => ({
+      trace: "1",
+      id,
+      ...(parent === null ? {} : { parent }),
+      at: 0,
+      attributes: { "gen_ai.operation.name": operation, "gen_ai.request.model": name, ...counts },
+    })
+    async function rootTokens(...spans: TestSpan[]) {
+      const own = opened.acme.newProject()
+      await sendSpansTo("/otel/v1/traces", opened.acme, own, ...spans)
+      const { call_usage } = await usage("/calls/usage", own, { call_ids: [spanId("a")] })
+      const stats = await opened.acme.post("/calls/stats", {
+        project_id: own,
+        start: "2026-03-01T00:00:00Z",
+        end: "2026-03-02T00:00:00Z",
+        granularity: 86400,
+        usage_metrics: [{ metric: "total_tokens" }],
+      })
+      const buckets = strictly(callStatsAnswer, stats).usage_buckets
+      const total = Object.values(call_usage[spanId("a")] ?? {}).reduce((sum, one) => sum + one.total_tokens, 0)
+      expect(buckets.reduce((sum, bucket) => sum + Number(bucket["sum_total_tokens"]), 0)).toBe(total)
+      return total
+    }
+
+    test("an agent whose sum leaves out the agent that its tool asks", async () => {
+      const spans = [
+        span("a", null, "invoke_agent", told(150n, 30n)),
+        span("b", "a", "chat", told(100n, 20n)),
+        span("c", "a", "chat", told(50n, 10n)),
+        span("d", "a", "execute_tool"),
+        span("e", "d", "invoke_agent", told(70n, 7n)),
+        span("f", "e", "chat", told(70n, 7n)),
+      ]
+      expect(await rootTokens(...spans)).toBe(180 + 77)
+      const whole = span("a", null, "invoke_agent", told(220n, 37n))
+      expect(await rootTokens(whole, ...spans.slice(1))).toBe(180 + 77)
+    })
+
+    test("a request that its tool makes is one of its own, smaller or not", async () => {
+      const around = [span("a", null, "chat", told(100n, 20n)), span("b", "a", "execute_tool")]
+      expect(await rootTokens(...around, span("c", "b", "chat", told(50n, 10n)))).toBe(120 + 60)
+      expect(await rootTokens(...around, span("c", "b", "chat", told(100n, 20n)))).toBe(120 + 120)
+    })
+
+    test("a span that tells the last of the requests inside of it, or the same under another name", async () => {
+      const requests = [span("b", "a", "chat", told(50n, 5n)), span("c", "a", "chat", told(60n, 5n))]
+      expect(await rootTokens(span("a", null, "invoke_agent", told(60n, 5n)), ...requests)).toBe(55 + 65)
+      const named = span("a", null, "chat", told(60n, 5n), "azure/our-deployment")
+      expect(await rootTokens(named, span("b", "a", "chat", told(60n, 5n)))).toBe(65)
     })
   })
 

@@ -6,7 +6,6 @@
  * themselves, and the walk does not: history that a model is sent again, instructions on every call, and
  * the answer of an agent that one of its models already gave.
  */
-import { countedSpans } from "../../storage/traces/agents/counted-usage.ts"
 import type { ChatMessage } from "../../wire/agents/agent-chat.ts"
 import { type ChatSpan, contentRefs, durationOf, type SpanNode, spanTree } from "./chat-span.ts"
 import { isUserRole, lastUserText, newUserMessages, outputText, textOf } from "./message-texts.ts"
@@ -243,7 +242,9 @@ function answerOf(span: ChatSpan, agent: string | null, whole: SpanNode | null):
   const text = outputText(span.output_messages)
   if (text === "" && span.reasoning_content === null) return null
   const spans = whole === null ? [span] : [...below(whole)]
-  const counted = countedSpans(spans)
+  const told = whole === null ? [] : spans.filter((one) => one.isCounted && tellsTokens(one))
+  // Where nothing that counts is below, the span shows what it said.
+  const counted = told.length > 0 ? told : [span]
   const sum = (of: (one: ChatSpan) => number | null) => sumOf(counted.map(of))
   return {
     ...message("assistant_message", span, agent),
@@ -262,6 +263,10 @@ function answerOf(span: ChatSpan, agent: string | null, whole: SpanNode | null):
       content_refs: contentRefs(span, span.output_messages),
     },
   }
+}
+
+function tellsTokens({ input_tokens, output_tokens }: ChatSpan): boolean {
+  return (input_tokens ?? 0) > 0 || (output_tokens ?? 0) > 0
 }
 
 function* below(node: SpanNode): Iterable<ChatSpan> {

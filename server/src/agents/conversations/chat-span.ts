@@ -11,6 +11,8 @@ export interface ChatSpan extends SpanAnswer {
   began: number
   /** null: never ended. */
   ended: number | null
+  /** Whether totals count its tokens and costs. */
+  isCounted: boolean
 }
 
 export interface SpanNode {
@@ -21,7 +23,13 @@ export interface SpanNode {
 export function chatSpan(row: StoredSpan, projectName: string): ChatSpan {
   const span = agentSpan(row, projectName)
   const counts = Object.fromEntries(reckoned.map((name) => [name, asDouble(span[name])]))
-  return { ...span, ...counts, began: microseconds(span.started_at) ?? 0, ended: microseconds(span.ended_at) }
+  return {
+    ...span,
+    ...counts,
+    began: microseconds(span.started_at) ?? 0,
+    ended: microseconds(span.ended_at),
+    isCounted: Number(row["is_counted"]) === 1,
+  }
 }
 
 /** Numbers that the chat adds up or compares. */

@@ -7,7 +7,6 @@ import {
   countChatSpans,
   mostChatSpans,
 } from "../../storage/traces/agents/agent-conversations.ts"
-import { countedSpans } from "../../storage/traces/agents/counted-usage.ts"
 import type { TraceStore } from "../../storage/traces/store/trace-store.ts"
 import type { ConversationChat, ConversationChatBody, TraceChat, TraceChatBody } from "../../wire/agents/agent-chat.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
@@ -93,7 +92,7 @@ async function turns(
 /** `count`: of the spans that the trace has. */
 function toTurn(traceId: string, spans: readonly ChatSpan[], count: number, options: Options): TraceChat {
   const root = rootOf(spans)
-  const counted = countedSpans(spans)
+  const counted = spans.filter(({ isCounted }) => isCounted)
   const total = (of: (span: ChatSpan) => number | null) => sumOf(counted.map(of)) ?? 0
   return {
     trace_id: traceId,

@@ -1,6 +1,7 @@
 /** `/calls/stats`: evaluation-store-calls 4.2. */
 import type { Principal } from "../../http/principal.ts"
 import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
+import { operationsIn } from "../../storage/traces/agents/span-operations.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
 import { checkPercentiles, type MetricRequest, metricValues, valueCount } from "../../storage/traces/metric-columns.ts"
@@ -127,7 +128,10 @@ async function tallyUsage(
   const tallies = new Map<string, Map<number, UsageTally>>()
   for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
     const reported = reportedUsage(reports)
-    const counted = rollup === "sum" ? reported : ownUsage(reports, reported)
+    const counted =
+      rollup === "sum"
+        ? reported
+        : ownUsage(reports, reported, await operationsIn(dependencies.traces, project.id, reports))
     const models = [...counted.values()].flatMap((usage) => [...usage.keys()])
     const prices = costs.length === 0 ? null : await openPriceBook(dependencies, project, models)
     for (const { id, bucket, started_at } of reports) {

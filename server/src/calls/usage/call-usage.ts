@@ -3,6 +3,7 @@ import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
 import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { readCallUsage, readTraceIds } from "../../storage/traces/calls/call-usage.ts"
+import { operationsIn } from "../../storage/traces/agents/span-operations.ts"
 import { selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import type { CallsFilter } from "../../wire/calls/call-read.ts"
 import type { Query } from "../../wire/queries/query.ts"
@@ -70,7 +71,8 @@ async function usageOf(
 ): Promise<UsageOfCalls> {
   const rows = await readCallUsage(dependencies.traces, selection, limit ?? defaultLimit)
   const reported = reportedUsage(rows)
-  const counted = rollup === "sum" ? reported : ownUsage(rows, reported)
+  const counted =
+    rollup === "sum" ? reported : ownUsage(rows, reported, await operationsIn(dependencies.traces, project.id, rows))
   const names = [...reported.values()].flatMap((models) => [...models.keys()])
   const prices = include_costs === true ? await openPriceBook(dependencies, project, names) : null
   const usage = new Map(

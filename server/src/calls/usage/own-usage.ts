@@ -4,10 +4,13 @@
  * The SDKs add the usage of a call to every ancestor of it, and spans of agents often carry the sum over their
  * requests, so a plain sum over calls counts a request once for each of its ancestors. A call's own usage is what it
  * reports less the usage of its descendants, where its report holds theirs: it is known to be a sum, or no count of it
- * is less than theirs.
+ * is less than theirs. Spans of agents often leave out what their tools asked models for, so theirs may hold the rest only,
+ * and that of a request never holds it. What tells just what one span inside of it tells is the same request again.
  */
+import { answers } from "../../storage/traces/agents/counted-usage.ts"
+import type { OperationOfSpan } from "../../storage/traces/agents/span-operations.ts"
 import type { UsageReport } from "../../storage/traces/calls/usage-reports.ts"
-import { latest, version } from "./model-versions.ts"
+import { latest, version } from "../../json/model-versions.ts"
 import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 /** By model. */
@@ -23,25 +26,62 @@ export function reportedUsage(reports: readonly UsageReport[]): Map<string, Mode
   return new Map(reports.map(({ id, usage }) => [id, usageByModel(usage === "" ? null : JSON.parse(usage))]))
 }
 
+/** What the descendants of a call used. */
+interface Beneath {
+  all: ModelUsage
+  /** Without what is inside of tools. */
+  outsideTools: ModelUsage
+  /** What each of the nearest that report anything reports, outside of tools. */
+  nearest: ModelUsage[]
+}
+
+const newBeneath = (): Beneath => ({ all: new Map(), outsideTools: new Map(), nearest: [] })
+
 /** By call, what is not a descendant's. `reported`: of {@link reportedUsage}. */
 export function ownUsage(
   reports: readonly UsageReport[],
   reported: ReadonlyMap<string, ModelUsage>,
+  operations: OperationOfSpan,
 ): Map<string, ModelUsage> {
   const own = new Map<string, ModelUsage>()
-  const below = new Map<string, ModelUsage>()
+  const below = new Map<string, Beneath>()
   for (const { call, parent } of childrenFirst(reports)) {
-    const beneath = below.get(call.id) ?? new Map<string, TokenUsage>()
-    const usage = difference(reported.get(call.id) ?? new Map<string, TokenUsage>(), beneath, call.is_sum)
+    const report = reported.get(call.id) ?? new Map<string, TokenUsage>()
+    const beneath = below.get(call.id) ?? newBeneath()
+    below.delete(call.id)
+    const operation = operations.get(call.id) ?? ""
+    const held = answers.includes(operation) ? [beneath.outsideTools] : [beneath.all, beneath.outsideTools]
+    const usage: ModelUsage = repeatsOne(report, beneath.nearest) ? new Map() : difference(report, held, call.is_sum)
     own.set(call.id, usage)
     if (parent === null) continue
-    const target = below.get(parent) ?? new Map<string, TokenUsage>()
+    const target = below.get(parent) ?? newBeneath()
     below.set(parent, target)
-    addUsage(target, beneath)
-    addUsage(target, usage)
-    for (const [model, counts] of usage) if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
+    addBelow(target.all, beneath.all, usage)
+    if (operation === "execute_tool") continue
+    addBelow(target.outsideTools, beneath.outsideTools, usage)
+    if (report.size > 0) target.nearest.push(report)
+    else if (target.nearest.length === 0) target.nearest = beneath.nearest
+    else for (const one of beneath.nearest) target.nearest.push(one)
   }
   return own
+}
+
+function addBelow(target: ModelUsage, beneath: ModelUsage, usage: ModelUsage): void {
+  addUsage(target, beneath)
+  addUsage(target, usage)
+  for (const [model, counts] of usage) if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
+}
+
+/** Whether one inside reports the same counts, under whichever name of the model: that of a provider or a deployment. */
+function repeatsOne(report: ModelUsage, inside: readonly ModelUsage[]): boolean {
+  const [counts, ...more] = report.values()
+  if (counts === undefined || more.length > 0) return false
+  const { prompt_tokens, completion_tokens } = counts
+  if (prompt_tokens <= 0 || completion_tokens <= 0) return false
+  return inside.some((usage) => {
+    const [theirs] = usage.values()
+    return usage.size === 1 && theirs?.prompt_tokens === prompt_tokens && theirs.completion_tokens === completion_tokens
+  })
 }
 
 /** Every call after its children, with its parent; null where that is not here, or the parents go in a circle. */
@@ -79,14 +119,17 @@ export function addUsage<T extends Record<keyof T, number | null>>(
   }
 }
 
-function difference(usage: ModelUsage, below: ModelUsage, isSum: boolean): ModelUsage {
-  if (below.size === 0) return usage
+/** `beneath`: the first of them that a report holds is taken from it. */
+function difference(usage: ModelUsage, beneath: readonly ModelUsage[], isSum: boolean): ModelUsage {
+  const below = beneath.filter((one) => one.size > 0)
+  if (below.length === 0) return usage
   const own: ModelUsage = new Map()
-  const versions = unreportedVersions(below, usage)
+  const versions = below.map((one) => unreportedVersions(one, usage))
   for (const [model, counts] of usage) {
     const name = model.replace(latest, "")
-    const theirs = heldBy(counts, below.get(model), versions.get(name), isSum)
-    versions.delete(name)
+    const held = below.map((one, index) => heldBy(counts, one.get(model), versions[index]?.get(name), isSum))
+    const theirs = held.find((one) => one !== null) ?? null
+    for (const one of versions) one.delete(name)
     if (theirs === null) {
       own.set(model, counts)
       continue

@@ -3,7 +3,7 @@ import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
 import type { StoredSpan } from "./span-list.ts"
-import { type PriceStep, spanSource } from "./span-source.ts"
+import { type PriceStep, type SpanSource, spanSource } from "./span-source.ts"
 import { largeSpanLimits, type SpanMessage } from "./span-table.ts"
 
 /** Columns that a chat is built from. */
@@ -47,6 +47,7 @@ const chatColumns = [
   "input_cost_usd",
   "output_cost_usd",
   "total_cost_usd",
+  "is_counted",
 ]
 
 /** Most spans of which one answer is made. */
@@ -65,7 +66,7 @@ export async function chatSpans(
   scope: ChatScope,
   prices: readonly PriceStep[],
 ): Promise<StoredSpan[]> {
-  const { from, parameters } = chatSource(scope, prices)
+  const { from, parameters } = chatSource(scope, { counted: true, prices })
   return traces.rows<StoredSpan>(
     `select ${chatColumns.join(", ")} from ${from} order by started_at, span_id limit ${mostChatSpans}`,
     parameters.values,
@@ -76,7 +77,7 @@ export async function chatSpans(
 /** How many spans each of these traces has. */
 export async function countChatSpans(traces: TraceStore, scope: ChatScope): Promise<Map<string, number>> {
   if (scope.traceIds.length === 0) return new Map()
-  const { from, parameters } = chatSource(scope, null)
+  const { from, parameters } = chatSource(scope, { prices: null })
   const rows = await traces.rows<{ trace_id: string; n: string }>(
     `select trace_id, count() as n from ${from} group by trace_id`,
     parameters.values,
@@ -84,10 +85,13 @@ export async function countChatSpans(traces: TraceStore, scope: ChatScope): Prom
   return new Map(rows.map(({ trace_id, n }) => [trace_id, Number(n)]))
 }
 
-function chatSource({ projectId, traceIds, conversationId }: ChatScope, prices: readonly PriceStep[] | null) {
+function chatSource(
+  { projectId, traceIds, conversationId }: ChatScope,
+  wanted: Pick<SpanSource, "counted" | "prices">,
+) {
   const parameters = new SqlParameters()
   const scope = { projectId, parameters, after: null, before: null, traceIds }
-  const source = spanSource(scope, { identity: false, prices })
+  const source = spanSource(scope, { identity: false, ...wanted })
   const ofConversation =
     conversationId === null ? "true" : `conversation_id in ('', ${parameters.bind(conversationId, "String")})`
   return { from: `${source} where ${ofConversation}`, parameters }

@@ -55,7 +55,7 @@ export async function listAgents(traces: TraceStore, page: AgentPage): Promise<A
   ]
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   const rows = await traces.rows<Record<string, unknown>>(
-    `select ${keysOf(page)}, ${columns.join(", ")} from ${agentSpans(page, parameters)}
+    `select ${keysOf(page)}, ${columns.join(", ")} from ${agentSpans(page, parameters, true)}
       group by ${keysOf(page)} order by ${orderOf(page).join(", ")} ${range}`,
     parameters.values,
   )
@@ -65,7 +65,7 @@ export async function listAgents(traces: TraceStore, page: AgentPage): Promise<A
 export async function countAgents(traces: TraceStore, page: AgentPage): Promise<number> {
   const parameters = new SqlParameters()
   const [row] = await traces.rows<{ n: string }>(
-    `select uniqExact(${keysOf(page)}) as n from ${agentSpans({ ...page, prices: null }, parameters)}`,
+    `select uniqExact(${keysOf(page)}) as n from ${agentSpans({ ...page, prices: null }, parameters, false)}`,
     parameters.values,
   )
   return Number(row?.n ?? 0)
@@ -75,10 +75,10 @@ function keysOf({ byVersion }: AgentPage): string {
   return byVersion ? "agent_name, agent_version" : "agent_name"
 }
 
-function agentSpans({ projectId, agentName, prices }: AgentPage, parameters: SqlParameters): string {
+function agentSpans({ projectId, agentName, prices }: AgentPage, parameters: SqlParameters, counted: boolean): string {
   const scope = { projectId, parameters, after: null, before: null, traceIds: null }
   const named = agentName === null ? "" : ` and agent_name = ${parameters.bind(agentName, "String")}`
-  return `${spanSource(scope, { identity: true, prices })} where agent_name != ''${named}`
+  return `${spanSource(scope, { identity: true, counted, prices })} where agent_name != ''${named}`
 }
 
 const sortable = ["agent_name", ...Object.keys(counts), "first_seen", "last_seen"]

@@ -15,7 +15,7 @@ export async function countAttributes(
   query: SpanQuery,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AttributeCount[]> {
-  const { from, parameters } = selectSpans(query, false)
+  const { from, parameters } = selectSpans(query, { identity: false })
   const keys = attributeSources.map((source) => `arrayMap(key -> ('${source}', key), mapKeys(${source}))`)
   const range = `limit ${parameters.bind(limit, "UInt64")} offset ${parameters.bind(offset, "UInt64")}`
   const rows = await traces.rows<{ source: AttributeSource; name: string; n: string }>(

@@ -60,7 +60,7 @@ export const groupFields: ReadonlySet<string> = new Set([sums, lists, costs].fla
 
 /** Without an order by the first measure, or the last seen first. @throws {HeddleError} for what means nothing. */
 export async function listGroups(traces: TraceStore, query: SpanQuery, page: GroupPage): Promise<StoredGroup[]> {
-  const { from, parameters } = selectSpans(query)
+  const { from, parameters } = selectSpans(query, { counted: true })
   const groups = spanGroups(page.groupBy, parameters)
   const measures = page.measures.map((measure) => ({ ...measureSql(measure, parameters), alias: measure.alias }))
   const having = groupCondition(page.filters, parameters)

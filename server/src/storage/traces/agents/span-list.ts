@@ -58,10 +58,7 @@ async function listIds(traces: TraceStore, query: SpanQuery, page: SpanPage): Pr
   const sortBy = page.sortBy ?? []
   const byCost = query.prices !== null && sortBy.some(({ field }) => isCost(field))
   const priced = byCost ? query : { ...query, prices: null }
-  const { from, parameters } = selectSpans(
-    priced,
-    sortBy.some(({ field }) => isIdentity(field)),
-  )
+  const { from, parameters } = selectSpans(priced, { identity: sortBy.some(({ field }) => isIdentity(field)) })
   const order = orderOf(sortBy, query.prices !== null, parameters)
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   return traces.rows<SpanId>(
@@ -75,7 +72,7 @@ function isCost(field: string): boolean {
 }
 
 export async function countSpans(traces: TraceStore, query: SpanQuery): Promise<number> {
-  const { from, parameters } = selectSpans(query, false)
+  const { from, parameters } = selectSpans(query, { identity: false })
   const [row] = await traces.rows<{ n: string }>(`select count() as n from ${from}`, parameters.values)
   return Number(row?.n ?? 0)
 }

@@ -28,14 +28,15 @@ export interface SpanSelection {
 }
 
 /**
- * `identity`: whether what is done with the spans depends on it; that the query depends on it is seen here.
+ * `identity`: whether what is done with the spans depends on it; that the query depends on it is seen here. `counted`: whether
+ * totals are made of them.
  * @throws {HeddleError} for fields and expressions that mean nothing.
  */
-export function selectSpans(query: SpanQuery, identity = true): SpanSelection {
+export function selectSpans(query: SpanQuery, { identity = true, counted = false } = {}): SpanSelection {
   const parameters = new SqlParameters()
   const scope: SpanScope = { ...query, parameters, traceIds: null }
   const named = query.signals !== null || (query.where !== null && fieldsOf(query.where).some(isIdentity))
-  const source = spanSource(scope, { identity: identity || named, prices: query.prices })
+  const source = spanSource(scope, { identity: identity || named, counted, prices: query.prices })
   return { from: `${source} where ${spanConditions(query, parameters)}`, parameters }
 }
 

@@ -6,7 +6,7 @@
 import { recordedSortTimesSql } from "../calls/insert/call-places.ts"
 import { callsFinal } from "../calls/calls-tables.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
-import { isCountedSql, tellsRequestsSql } from "./counted-usage.ts"
+import { withCounted } from "./counted-usage.ts"
 import type { SpanColumnName } from "./span-columns.ts"
 
 export interface SpanScope {
@@ -31,11 +31,12 @@ export interface PriceStep {
 
 export interface SpanSource {
   /**
-   * The agent and the conversation of a span that names none are those of its trace, `is_counted` tells whether totals
-   * count its tokens and costs, and `is_invocation` whether it is an invocation of its agent: not the span around a whole run
-   * that names none, in a trace where others name theirs.
+   * The agent and the conversation of a span that names none are those of its trace, and `is_invocation` tells whether it is
+   * an invocation of its agent: not the span around a whole run that names none, in a trace where others name theirs.
    */
   identity: boolean
+  /** Whether `is_counted` is there: it tells whether totals count the tokens and costs of a span. */
+  counted?: boolean
   /** Whether `raw_span_dump` is there: it is large, and in the table of calls. */
   raw?: boolean
   /** null: the columns of {@link costColumns} are not there. */
@@ -50,10 +51,13 @@ export const costColumns = [
   "total_cost_usd",
 ] as const
 
-export function spanSource(scope: SpanScope, { identity, raw, prices }: SpanSource): string {
+export function spanSource(scope: SpanScope, { identity, counted, raw, prices }: SpanSource): string {
   const stored = raw ? rawSpans(scope) : storedSpans(scope)
   const identified = identity ? identifiedSpans(scope, stored) : stored
-  return prices === null ? identified : pricedSpans(scope, identified, prices)
+  const tallied = counted
+    ? withCounted(identified, { ofTraces: tracesOf(scope), parameters: scope.parameters })
+    : identified
+  return prices === null ? tallied : pricedSpans(scope, tallied, prices)
 }
 
 function scopeConditions(scope: SpanScope): string {
@@ -106,15 +110,13 @@ function identifiedSpans(scope: SpanScope, stored: string): string {
   const own = "own.agent_name != ''"
   const traces = `select trace_id,
       argMinIf((agent_name, agent_version, agent_id), ${place}, agent_name != '') as agent,
-      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation,
-      ${tellsRequestsSql} as tells_requests
+      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation
     from agent_spans final where ${tracesOf(scope)} group by trace_id`
   return `(select own.* except (${[...identityColumns].join(", ")}),
       if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,
       if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
       if(${own}, own.agent_id, inherited.agent.3) as agent_id,
       if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id,
-      ${isCountedSql("own.operation_name", "inherited.tells_requests")} as is_counted,
       own.operation_name = 'invoke_agent' and (${own} or inherited.agent.1 = '') as is_invocation
     from ${stored} as own left join (${traces}) as inherited on inherited.trace_id = own.trace_id)`
 }

@@ -7,6 +7,7 @@ import { bucketSql, rangeSql, type TimeBuckets } from "../time-buckets.ts"
 
 export interface UsageReport {
   id: string
+  trace_id: string
   parent_id: string | null
   /** ISO 8601, UTC. */
   started_at: string
@@ -20,7 +21,7 @@ export interface UsageReport {
 export function reportColumns(condition = "true"): string {
   const isSum = "JSONHas(ifNull(summary, ''), 1, 'status_counts')"
   const usage = `if(${condition}, JSONExtractRaw(ifNull(summary, ''), 1, 'usage'), '')`
-  return `id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ${isSum} as is_sum, ${usage} as usage`
+  return `id, trace_id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ${isSum} as is_sum, ${usage} as usage`
 }
 
 /** The usage reports of this many calls take about 60 MB of memory. */
