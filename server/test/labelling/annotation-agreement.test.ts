@@ -142,6 +142,19 @@ describe("agreement of a queue", () => {
 })
 
 describe("disputes and final labels", () => {
+  test("law 3: integers that no double tells apart are different labels, spellings of one number the same", async () => {
+    const { label, complete, labels, agreement } = await labelQueue(2)
+    const exact = (text: string) => JSON.rawJSON(text)
+    await label(ann, 1, "score", exact("9007199254740993"))
+    await label(ben, 1, "score", exact("9007199254740992"))
+    await label(ann, 2, "score", exact("1.0"))
+    await label(ben, 2, "score", exact("1"))
+    for (const n of [1, 2]) for (const caller of [ann, ben]) await complete(caller, n)
+    expect((await labels({ disputed: true })).items.map(({ item }) => item.call_id)).toEqual([uuid(1)])
+    const [score] = (await agreement()).fields
+    expect(score).toMatchObject({ field: "score", percent_agreement: 0.5, krippendorff_alpha_interval: 1 })
+  })
+
   test("items in dispute are listed, page by page, until they are decided", async () => {
     const { label, complete, labels, items, owner } = await labelQueue(4)
     for (const n of [1, 2, 3, 4]) {

@@ -16,7 +16,7 @@
  */
 import { hash } from "node:crypto"
 
-/** Labels of one unit by annotator: JSON values. */
+/** Labels of one unit by annotator: JSON values as `parseExact` reads them. */
 export type Unit = ReadonlyMap<string, unknown>
 
 export interface Agreement {
@@ -151,10 +151,11 @@ class IntervalTally {
   #squares = 0
 
   add(values: readonly unknown[]): void {
-    if (!values.every((value) => typeof value === "number")) this.#isNumeric = false
+    const read = values.map(numberOf)
+    if (read.includes(null)) this.#isNumeric = false
     if (!this.#isNumeric) return
-    const origin = (this.#origin ??= Number(values[0]))
-    const numbers = values.map((value) => Number(value) - origin)
+    const origin = (this.#origin ??= Number(read[0]))
+    const numbers = read.map((value) => Number(value) - origin)
     const [total, squares] = [sum(numbers), sum(numbers.map((one) => one ** 2))]
     this.#observed += differences(numbers.length, total, squares) / (numbers.length - 1)
     this.#count += numbers.length
@@ -187,12 +188,26 @@ const longestCategory = 64
 
 /** Equal values give equal texts, in whatever order the keys of an object stand. */
 function categoryOf(value: unknown): string {
-  const text = JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (JSON.isRawJSON(part)) return oneSpelling(part.rawJSON)
+    return typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
+      : part
+  })
   return text.length <= longestCategory ? text : hash("sha256", text)
+}
+
+/** Of a number: `1.0` is 1, and an integer that no double holds stays what it is. */
+function oneSpelling(text: string): unknown {
+  const number = Number(text)
+  if (!/^-?\d+$/.test(text) || (Number.isFinite(number) && BigInt(number) === BigInt(text))) return number
+  return JSON.rawJSON(text)
+}
+
+/** null: it is no number. */
+function numberOf(value: unknown): number | null {
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON)
+  return typeof value === "number" ? value : null
 }
 
 /** Whether two values are the same label. */

@@ -82,7 +82,7 @@ export function unitsOf(labels: readonly Label[]): Map<string, Unit> {
   return new Map(
     [...byField].map(([field, given]) => [
       field,
-      new Map(given.map(({ annotatorId, valueText }) => [annotatorId, JSON.parse(valueText) as unknown])),
+      new Map(given.map(({ annotatorId, valueText }) => [annotatorId, parseExact(valueText)])),
     ]),
   )
 }
@@ -106,7 +106,7 @@ export async function measureAgreement(dependencies: StoreDependencies, access: 
         const count = suggestions.get(field) ?? { offered: 0, accepted: 0 }
         suggestions.set(field, count)
         count.offered += 1
-        if (isSameLabel(JSON.parse(valueText), JSON.parse(suggestedText))) count.accepted += 1
+        if (isSameLabel(parseExact(valueText), parseExact(suggestedText))) count.accepted += 1
       }
     }
   }
