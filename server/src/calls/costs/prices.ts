@@ -6,7 +6,7 @@ import { microsecondsOf } from "../../storage/traces/query/sql-time.ts"
 import { findTokenPrices, type TokenPriceRow } from "../../storage/traces/token-prices.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
-import { withoutVersion } from "../../json/model-versions.ts"
+import { withoutVersion } from "../../storage/traces/model-versions.ts"
 import type { TokenUsage } from "../usage/token-usage.ts"
 
 export interface TokenPrice extends TokenPriceRow {

@@ -10,7 +10,7 @@
 import { answers } from "../../storage/traces/agents/counted-usage.ts"
 import type { OperationOfSpan } from "../../storage/traces/agents/span-operations.ts"
 import type { UsageReport } from "../../storage/traces/calls/usage-reports.ts"
-import { latest, version } from "../../json/model-versions.ts"
+import { latest, version } from "../../storage/traces/model-versions.ts"
 import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
 /** By model. */

@@ -4,7 +4,7 @@
  * What a request used is told more than once: by the framework that asks and by the library that sends, one span right
  * inside the other, and as a part of the sum on the span of the agent around them. A plain sum counts it each time.
  */
-import { latest, version } from "../../../json/model-versions.ts"
+import { latest, version } from "../model-versions.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 
 /** Operations that ask a model for an answer, as the conventions of OpenTelemetry name them. */
