@@ -299,6 +299,33 @@ const generations: [string, Attributes, Partial<Call>][] = [
     },
   ],
   [
+    "Langfuse, with counts as its wrapper of OpenAI's npm client splits them",
+    {
+      "langfuse.observation.model.name": "m",
+      "langfuse.observation.usage_details":
+        '{"input":1,"output":2,"total":17,"input_cached_tokens":11,"output_reasoning_tokens":3}',
+    },
+    {
+      summary: {
+        usage: { m: { input_tokens: 12, output_tokens: 5, total_tokens: 17, cache_read_input_tokens: 11 } },
+        weave: expect.anything() as object,
+      },
+    },
+  ],
+  [
+    "Langfuse, with a total that says that the parts are counted already",
+    {
+      "langfuse.observation.model.name": "m",
+      "langfuse.observation.usage_details": '{"input":12,"output":5,"total":17,"input_cached_tokens":11}',
+    },
+    {
+      summary: {
+        usage: { m: { input_tokens: 12, output_tokens: 5, total_tokens: 17, cache_read_input_tokens: 11 } },
+        weave: expect.anything() as object,
+      },
+    },
+  ],
+  [
     "plain names, whose object is the inputs",
     { input: '{"a": 1}', output: '["b"]' },
     { inputs: { a: 1 }, output: ["b"] },
@@ -489,6 +516,17 @@ test("calls 8: a span that failed has an exception, also without a message", asy
   expect(call.exception).toBe("the span's status is ERROR, without a message")
   expect(call.summary.weave).toMatchObject({ status: "error" })
   expect((await sent({}, { status: { code: 1 }, events: [thrown] })).call.exception).toBeNull()
+})
+
+test("calls 8: Langfuse's clients tell a failure by the observation's level, and leave the status unset", async () => {
+  const level = "langfuse.observation.level"
+  const broken = { [level]: "ERROR", "langfuse.observation.status_message": "it broke" }
+  const { call } = await sent(broken)
+  expect([call.exception, call.summary.weave]).toMatchObject(["it broke", { status: "error" }])
+  expect((await sent({ [level]: "ERROR" })).call.exception).toBe("the span's status is ERROR, without a message")
+  expect((await sent({ ...broken, [level]: "WARNING" })).call.exception).toBeNull()
+  expect((await sent(broken, { status: { code: 1 } })).call.exception).toBeNull()
+  expect((await sent(broken, { status: { code: 2, message: "no" } })).call.exception).toBe("no")
 })
 
 test("calls 8: mapped fields are searched, sorted and priced like those of any call", async () => {

@@ -11,6 +11,7 @@ import type { SpanOwner } from "../otlp/otlp-input.ts"
 import { modelInParameters } from "../spans/span-model.ts"
 import { runOf, storedSpanTime } from "../spans/span-rows.ts"
 import { opNameOf, parentOf } from "../spans/span-rules.ts"
+import { statusOf } from "../spans/span-status.ts"
 import { type Span, spanKinds, statusCodes } from "../trace-request.ts"
 import { attributeColumns, hasColumn } from "./attribute-columns.ts"
 import { customAttributes } from "./custom-attributes.ts"
@@ -97,7 +98,7 @@ export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner):
     ...identity(span, operation),
     ...names(span, trees, operation, columns),
     ...requestedModel(trees, columns),
-    ...outcome(span, columns),
+    ...outcome(span, trees, columns),
     ...tools(span, trees, operation),
     provider_name: ((columns.provider_name ?? "") as string).toLowerCase(),
     input_messages: input.messages,
@@ -156,15 +157,15 @@ function ownName({ name }: Span, trees: readonly AttributeTree[], operation: str
 }
 
 /** A failure without a message is explained by its exception. */
-function outcome(span: Span, columns: Partial<Record<SpanColumnName, unknown>>) {
-  const { code, message } = span.status
+function outcome(span: Span, trees: readonly AttributeTree[], columns: Partial<Record<SpanColumnName, unknown>>) {
+  const { code, message } = statusOf(span, trees)
   const status = statusCodes[code] ?? "UNSET"
   const thrown = status === "ERROR" ? span.events.findLast(({ name }) => name === "exception") : undefined
-  const trees = thrown === undefined ? [] : [attributeTree(thrown.attributes)]
+  const thrownTrees = thrown === undefined ? [] : [attributeTree(thrown.attributes)]
   return {
     status_code: status,
-    status_message: message || (textOf(firstFound(trees, exceptionPaths.message)) ?? ""),
-    error_type: columns.error_type ?? textOf(firstFound(trees, exceptionPaths.type)) ?? "",
+    status_message: message || (textOf(firstFound(thrownTrees, exceptionPaths.message)) ?? ""),
+    error_type: columns.error_type ?? textOf(firstFound(thrownTrees, exceptionPaths.type)) ?? "",
   }
 }
 

@@ -119,25 +119,23 @@ export const heldCountNames: Readonly<Record<string, string>> = {
   total_tokens: "gen_ai.usage.total_tokens",
   cache_creation_input_tokens: "gen_ai.usage.cache_creation.input_tokens",
   input_cache_creation: "gen_ai.usage.cache_creation.input_tokens",
+  input_cache_write_tokens: "gen_ai.usage.cache_creation.input_tokens",
   cache_read_input_tokens: "gen_ai.usage.cache_read.input_tokens",
   input_cache_read: "gen_ai.usage.cache_read.input_tokens",
   input_cached_tokens: "gen_ai.usage.cache_read.input_tokens",
   "prompt_tokens_details.cached_tokens": "gen_ai.usage.cache_read.input_tokens",
   "input_tokens_details.cached_tokens": "gen_ai.usage.cache_read.input_tokens",
   output_reasoning: "gen_ai.usage.reasoning.output_tokens",
+  output_reasoning_tokens: "gen_ai.usage.reasoning.output_tokens",
   "completion_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
   "output_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
 
-/** Langfuse's own name of the count of a side, and the names of those that it leaves out. */
-export const heldSides: readonly { name: string; apart: RegExp; key: string }[] = [
-  {
-    name: "input",
-    apart: /^(?:input_(?!tokens$)|cache_(?:creation|read)_input_tokens$)/,
-    key: "gen_ai.usage.input_tokens",
-  },
-  { name: "output", apart: /^output_(?!tokens$)/, key: "gen_ai.usage.output_tokens" },
-]
+/** Langfuse's own name of a side's count, and those of the parts that it leaves out. */
+export const heldParts: Readonly<Record<"input" | "output", RegExp>> = {
+  input: /^(?:input_(?!tokens)|cache_(?:creation|read)_input_tokens$)/,
+  output: /^output_(?!tokens)/,
+}
 
 export const callAttributeNames = {
   system: ["gen_ai.system", "llm.system", "gen_ai.system_instructions", "system_prompt"],
@@ -205,6 +203,12 @@ export const runNames = {
 
 /** Langfuse's exporters tell the times of the observation here. */
 export const timeNames = { start: ["langfuse.startTime"], end: ["langfuse.endTime"] } as const
+
+/** Langfuse's clients tell the failure of an observation here. */
+export const statusNames = {
+  level: ["langfuse.observation.level"],
+  message: ["langfuse.observation.status_message"],
+} as const
 
 /** Names below one of the above that say something else. */
 export const namesApart: ReadonlySet<string> = new Set(["gen_ai.prompt.name", "input.mime_type", "output.mime_type"])

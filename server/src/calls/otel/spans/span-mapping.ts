@@ -29,6 +29,7 @@ import {
 import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm, type TreeForm } from "./attribute-tree.ts"
 import { heldCounts } from "./held-counts.ts"
 import { modelIn } from "./span-model.ts"
+import { statusOf } from "./span-status.ts"
 import { type Span, statusError } from "../trace-request.ts"
 
 /** Payloads are JSON texts, times microseconds since 1970. */
@@ -105,7 +106,7 @@ export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
   return {
     startedAt: start ?? startNanoseconds / 1000n,
     endedAt: end ?? (span.endTimeUnixNano === 0n ? null : span.endTimeUnixNano / 1000n),
-    exception: exceptionOf(span),
+    exception: exceptionOf(span, trees),
     displayName: textOf(find(paths.display)),
     threadId: textOf(find(paths.thread)),
     isTurn: isTrue(find(paths.turn)),
@@ -208,10 +209,11 @@ function timeOf(found: Found | null): bigint | null {
 }
 
 /** Error of a failed span, never empty: its status message, else its last exception. */
-function exceptionOf({ status, events }: Span): string | null {
+function exceptionOf(span: Span, trees: readonly AttributeTree[]): string | null {
+  const status = statusOf(span, trees)
   if (status.code !== statusError) return null
   if (status.message !== "") return status.message
-  const thrown = events.findLast(({ name }) => name === "exception")
+  const thrown = span.events.findLast(({ name }) => name === "exception")
   const tree = thrown === undefined ? new Map() : attributeTree(thrown.attributes)
   return textOf(firstFound([tree], exceptionPaths)) ?? "the span's status is ERROR, without a message"
 }
