@@ -310,6 +310,18 @@ describe("other objects", () => {
     await page.goto(`${heddle.url}/local/support/weave/objects/tone-prompt/versions/v0`)
     await page.waitForURL("**/local/support/objects/tone-prompt/versions/v0")
     await page.getByRole("heading", { name: "tone-prompt" }).waitFor()
+    await page.goto(`${heddle.url}/local/support/weave/ops/issue_refund/versions/v0`)
+    await page.getByRole("region", { name: "Code of issue_refund" }).getByText("def issue_refund").waitFor()
+    await close()
+  })
+
+  test("links of the SDK to leaderboards and saved views lead to the newest version of the object", async () => {
+    const { page, close } = await open("/objects")
+    for (const path of ["leaderboards/tone-prompt", "traces?view=tone-prompt", "evaluations?view=tone-prompt"]) {
+      await page.goto(`${heddle.url}/local/support/weave/${path}`)
+      await page.waitForURL("**/local/support/objects/tone-prompt/versions/latest")
+      await page.getByRole("heading", { name: "tone-prompt" }).waitFor()
+    }
     await close()
   })
 

@@ -296,6 +296,39 @@ const labelling = [
   }),
 ] as const
 
+function versionLink(path: `${string}/$name/versions/$version`) {
+  return createRoute({
+    getParentRoute: () => project,
+    path,
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/$entity/$project/objects/$name/versions/$version", params, replace: true })
+    },
+  })
+}
+
+function newestVersion(params: { entity: string; project: string }, name: string): never {
+  throw redirect({
+    to: "/$entity/$project/objects/$name/versions/$version",
+    params: { ...params, name, version: "latest" },
+    replace: true,
+  })
+}
+
+const viewLinkSearch = searchKeys({ view: searchText })
+
+/** A list, or a saved view of it: a view of the SDK has no page of its own but that of objects. */
+function viewLink(list: "traces" | "evaluations") {
+  return createRoute({
+    getParentRoute: () => project,
+    path: `/weave/${list}`,
+    validateSearch: viewLinkSearch,
+    beforeLoad: ({ params, search: { view } }) => {
+      if (view !== undefined) newestVersion(params, view)
+      throw redirect({ to: `/$entity/$project/${list}`, params, replace: true })
+    },
+  })
+}
+
 /** Links that the Weave and wandb SDKs print, to where the same is here. */
 const sdkLinks = [
   createRoute({
@@ -320,11 +353,21 @@ const sdkLinks = [
       })
     },
   }),
+  versionLink("/weave/objects/$name/versions/$version"),
+  versionLink("/weave/ops/$name/versions/$version"),
   createRoute({
     getParentRoute: () => project,
-    path: "/weave/objects/$name/versions/$version",
-    beforeLoad: ({ params }) => {
-      throw redirect({ to: "/$entity/$project/objects/$name/versions/$version", params, replace: true })
+    path: "/weave/leaderboards/$name",
+    beforeLoad: ({ params: { name, ...params } }) => newestVersion(params, name),
+  }),
+  viewLink("traces"),
+  viewLink("evaluations"),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/weave/agents/conversations/$thread",
+    beforeLoad: ({ params: { thread, ...params } }) => {
+      const search = { q: `thread is ${JSON.stringify(thread)}`, scope: "all" as const }
+      throw redirect({ to: "/$entity/$project/traces", params, search, replace: true })
     },
   }),
   createRoute({
