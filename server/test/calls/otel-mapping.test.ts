@@ -326,6 +326,38 @@ const generations: [string, Attributes, Partial<Call>][] = [
     },
   ],
   [
+    "Mastra",
+    {
+      "gen_ai.operation.name": "model_generation",
+      "mastra.span.type": "model_generation",
+      "mastra.model_generation.input": '{"messages":[{"role":"user","content":"1+1="}]}',
+      "mastra.model_generation.output": '{"text":"2"}',
+    },
+    {
+      attributes: { kind: "model_generation", operation: "model_generation" },
+      inputs: { "mastra.model_generation.input": { messages: [{ role: "user", content: "1+1=" }] } },
+      output: { "mastra.model_generation.output": { text: "2" } },
+    },
+  ],
+  [
+    "Genkit",
+    { "genkit:type": "action", "genkit:input": '{"a":1}', "genkit:output": '{"b":2}' },
+    { attributes: { kind: "action" }, inputs: { "genkit:input": { a: 1 } }, output: { "genkit:output": { b: 2 } } },
+  ],
+  [
+    "promptfoo",
+    {
+      "gen_ai.request.model": "m",
+      "promptfoo.request.body": "1+1=",
+      "promptfoo.response.body": "2",
+    },
+    {
+      attributes: { model: "m", model_parameters: { model: "m" } },
+      inputs: { "promptfoo.request.body": "1+1=" },
+      output: { "promptfoo.response.body": "2" },
+    },
+  ],
+  [
     "plain names, whose object is the inputs",
     { input: '{"a": 1}', output: '["b"]' },
     { inputs: { a: 1 }, output: ["b"] },

@@ -9,6 +9,40 @@
 /** Names that begin so are of events of the span, told by {@link eventMessages}. */
 export const eventPrefix = "events."
 
+/** Mastra's types of spans; it names the input and output of most by their type. */
+const mastraSpanTypes = [
+  "agent_run",
+  "scorer_run",
+  "scorer_step",
+  "generic",
+  "model_generation",
+  "model_step",
+  "model_inference",
+  "model_chunk",
+  "mcp_tool_call",
+  "mcp_server_request",
+  "processor_run",
+  "tool_call",
+  "client_tool_call",
+  "provider_tool_call",
+  "workflow_run",
+  "workflow_step",
+  "workflow_conditional",
+  "workflow_conditional_eval",
+  "workflow_parallel",
+  "workflow_loop",
+  "workflow_sleep",
+  "workflow_wait_event",
+  "memory_operation",
+  "workspace_action",
+  "rag_ingestion",
+  "rag_embedding",
+  "rag_vector_operation",
+  "rag_action",
+  "graph_action",
+  "mapping",
+] as const
+
 export const inputNames = [
   "ai.prompt",
   "gen_ai.prompt",
@@ -42,6 +76,10 @@ export const inputNames = [
   // Weave's own spelling of OpenTelemetry's names.
   "weave.input.messages",
   "weave.tool.call.arguments",
+  // Genkit, promptfoo.
+  "genkit:input",
+  "promptfoo.request.body",
+  ...mastraSpanTypes.map((type) => `mastra.${type}.input`),
 ] as const
 
 export const outputNames = [
@@ -69,6 +107,9 @@ export const outputNames = [
   "response_data",
   "weave.output.messages",
   "weave.tool.call.result",
+  "genkit:output",
+  "promptfoo.response.body",
+  ...mastraSpanTypes.map((type) => `mastra.${type}.output`),
 ] as const
 
 /** Of Vercel's AI SDK, on the span of a request and on the one around it. */
@@ -145,6 +186,8 @@ export const callAttributeNames = {
     "openinference.span.kind",
     "langfuse.observation.type",
     "langsmith.span.kind",
+    "genkit:type",
+    "mastra.span.type",
   ],
   model: [
     "gen_ai.response.model",
