@@ -87,6 +87,30 @@ describe("one evaluation", () => {
     await close()
   })
 
+  test("a mean says how many of the trials it is of, where predictions failed", async () => {
+    const project = "local/failing"
+    const [root, trace_id] = [randomUUID(), randomUUID()]
+    const call = (name: string, more: object) => ({
+      ...{ project_id: project, id: randomUUID(), trace_id, parent_id: root, attributes: {}, summary: {} },
+      ...{ started_at: new Date().toISOString(), ended_at: new Date().toISOString() },
+      op_name: `weave:///${project}/op/Evaluation.${name}:Qm3bXSUkTwX5vbXGIE5QYr2jZkJ8VqVNYkDrXcXwKv0`,
+      ...more,
+    })
+    const trial = (question: string, output: object) =>
+      call("predict_and_score", { inputs: { example: { question } }, output: { model_latency: 0.1, ...output } })
+    await heddle.send("POST", `/v2/${project}/calls/complete`, {
+      batch: [
+        trial("one", { output: "1", scores: { exact: { correct: true } } }),
+        trial("two", { output: null, scores: {} }),
+        call("evaluate", { id: root, parent_id: null, inputs: { self: { name: "sums" } }, output: {} }),
+      ],
+    })
+    const { page, close } = await signedIn(browser, heddle, `/${project}/evaluations`)
+    await page.getByText("1 of 2").waitFor()
+    await page.getByTitle(/1 of 2 trials have the value/).waitFor()
+    await close()
+  })
+
   test("one that is not there says so, and where the others are", async () => {
     const { page, close } = await open("/evaluations/nothing")
     await page.getByRole("heading", { name: "No such evaluation" }).waitFor()

@@ -323,7 +323,7 @@ function viewLink(list: "traces" | "evaluations") {
     path: `/weave/${list}`,
     validateSearch: viewLinkSearch,
     beforeLoad: ({ params, search: { view } }) => {
-      if (view !== undefined) newestVersion(params, view)
+      if (view !== undefined && view !== "") newestVersion(params, view)
       throw redirect({ to: `/$entity/$project/${list}`, params, replace: true })
     },
   })

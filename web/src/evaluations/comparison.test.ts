@@ -11,6 +11,7 @@ import {
   price,
 } from "./metrics.ts"
 import { sortRows } from "./row-order.ts"
+import { runFigure } from "./run-figures.ts"
 import { type ResultRow, rowValue, runRows } from "./run-rows.ts"
 
 type Scores = Record<string, unknown>
@@ -125,6 +126,11 @@ test("regressions first: a loss counts by the range of its score, and no gain ma
     ["c", "b", "a"],
     ["a", "b", "c"],
   ])
+})
+
+test("a figure says how many of the trials have the value: those that failed have no score", () => {
+  const read = run({ a: [{ ok: true }, {}], b: [{}, {}] })
+  expect(runFigure(read, metricOfScore(["ok"], "share"))).toMatchObject({ mean: 1, count: 1, scored: 1, trials: 4 })
 })
 
 test.each([

@@ -12,6 +12,9 @@ export interface RunFigure {
   method: string
   /** Rows. */
   count: number
+  /** Trials that have the value. A prediction that failed has no score, so the mean says nothing of it. */
+  scored: number
+  trials: number
 }
 
 /** Cache of a run's figures, which a table shows again and again. */
@@ -34,5 +37,7 @@ function figureOf(run: RunRows, metric: Metric): RunFigure | undefined {
     ? shareInterval(values.filter((value) => value === 1).length, values.length)
     : meanInterval(values)
   const method = isYesNo ? "Wilson's interval" : `${intervalKind(values.length)} interval`
-  return { metric, mean: meanOf(values), interval, method, count: values.length }
+  const trials = [...run.rows.values()].flat()
+  const scored = trials.filter((trial) => trial.values.has(metric.id)).length
+  return { metric, mean: meanOf(values), interval, method, count: values.length, scored, trials: trials.length }
 }
