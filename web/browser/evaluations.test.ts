@@ -91,8 +91,14 @@ describe("one evaluation", () => {
     const project = "local/failing"
     const [root, trace_id] = [randomUUID(), randomUUID()]
     const call = (name: string, more: object) => ({
-      ...{ project_id: project, id: randomUUID(), trace_id, parent_id: root, attributes: {}, summary: {} },
-      ...{ started_at: new Date().toISOString(), ended_at: new Date().toISOString() },
+      project_id: project,
+      id: randomUUID(),
+      trace_id,
+      parent_id: root,
+      attributes: {},
+      summary: {},
+      started_at: new Date().toISOString(),
+      ended_at: new Date().toISOString(),
       op_name: `weave:///${project}/op/Evaluation.${name}:Qm3bXSUkTwX5vbXGIE5QYr2jZkJ8VqVNYkDrXcXwKv0`,
       ...more,
     })

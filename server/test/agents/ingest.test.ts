@@ -214,8 +214,12 @@ describe("calls 10: attributes become columns", () => {
     expect(
       await stored({ [type]: "generation", "langfuse.observation.usage_details": split, ...failure }),
     ).toMatchObject({
-      ...{ input_tokens: 12, output_tokens: 5, cache_read_input_tokens: 11, reasoning_tokens: 3 },
-      ...{ status_code: "ERROR", status_message: "it broke" },
+      input_tokens: 12,
+      output_tokens: 5,
+      cache_read_input_tokens: 11,
+      reasoning_tokens: 3,
+      status_code: "ERROR",
+      status_message: "it broke",
     })
     const unread = { "langfuse.observation.usage_details": '{"input": 1.5, "output": "many", "total": -1' }
     expect(await stored({ [type]: "generation", ...unread })).toMatchObject({ input_tokens: 0, output_tokens: 0 })
