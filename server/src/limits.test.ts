@@ -29,6 +29,17 @@ test.each(["0", "-1", "1.5", "1 GiB", "1e99", "none"])("the value %j is refused 
   )
 })
 
+test.each([
+  ["HEDDLE_LIMIT_AUDIT_LOG_DAYS", 36_500],
+  ["HEDDLE_LIMIT_CATALOG_WAIT_MS", 2 ** 31 - 1],
+  ["HEDDLE_LIMIT_SESSION_TOTAL_MS", 36_500 * 24 * 3600 * 1000],
+])("%s is refused above what dates and timers can be", (name, most) => {
+  expect(Object.values(readLimits({ [name]: `${most}` }))).toContain(most)
+  expect(() => readLimits({ [name]: `${most + 1}` })).toThrow(
+    new Error(`${name} may be ${most} at most, not "${most + 1}"`),
+  )
+})
+
 test("a variable that names no limit is refused by name", () => {
   expect(() => readLimits({ HEDDLE_LIMIT_CHATS: "7" })).toThrow(
     new Error("there is no limit called HEDDLE_LIMIT_CHATS: docs/guide/limits.md lists those there are"),

@@ -3,7 +3,11 @@
  * `docs/guide/limits.md` is printed from this list. A limit is set by the environment variable `HEDDLE_LIMIT_<NAME>`.
  */
 
-export type LimitUnit = "bytes" | "milliseconds" | "count"
+export type LimitUnit = "bytes" | "milliseconds" | "days" | "count"
+
+const hundredYears = 36_500
+/** Highest values. A timer of Node that is given more ends at once; the catalog has no date before all days of a larger number. */
+const mostOf: { [unit in LimitUnit]?: number } = { milliseconds: 2 ** 31 - 1, days: hundredYears }
 
 export interface Limit {
   default: number
@@ -14,6 +18,8 @@ export interface Limit {
   answer: string
   /** A limit that another one lowers and raises with it, unless this one is set. */
   inProportionTo?: string
+  /** Highest value, where it is not that of its unit. */
+  most?: number
 }
 
 export const limitList = {
@@ -345,13 +351,13 @@ export const limitList = {
   },
   stored_response_days: {
     default: 30,
-    unit: "count",
+    unit: "days",
     meaning: "Days that such an answer is kept.",
     answer: "404 `not_found` to a request that goes on from it later",
   },
   rollout_days: {
     default: 90,
-    unit: "count",
+    unit: "days",
     meaning:
       "Days after its last turn that the messages and tokens of a rollout are kept. Its turns, times and rewards stay.",
     answer: "it cannot be trained any more and says so, with the day",
@@ -407,7 +413,7 @@ export const limitList = {
   },
   training_record_days: {
     default: 30,
-    unit: "count",
+    unit: "days",
     meaning:
       "Days that the trajectories of an RL job that has ended are kept, with what was computed of each of their tokens. " +
       "They take about 40 bytes for each sampled token, and go with their model and project.",
@@ -415,9 +421,15 @@ export const limitList = {
   },
   audit_log_days: {
     default: 400,
-    unit: "count",
+    unit: "days",
     meaning: "Days that an entry of the record of changes is kept.",
     answer: "older entries are removed once a day",
+  },
+  usage_days: {
+    default: 400,
+    unit: "days",
+    meaning: "Days that the usage of a chat or completion is kept: who asked which model, and for how many tokens.",
+    answer: "older usage is removed once a day",
   },
   team_stored_bytes: {
     default: 100 * 1024 ** 3,
@@ -495,12 +507,14 @@ export const limitList = {
   session_idle_ms: {
     default: 7 * 24 * 3600 * 1000,
     unit: "milliseconds",
+    most: hundredYears * 24 * 60 * 60 * 1000,
     meaning: "How long a browser stays signed in without being used.",
     answer: "401 `session_ended`",
   },
   session_total_ms: {
     default: 30 * 24 * 3600 * 1000,
     unit: "milliseconds",
+    most: hundredYears * 24 * 60 * 60 * 1000,
     meaning: "How long a browser stays signed in at all.",
     answer: "401 `session_ended`",
   },
@@ -551,7 +565,7 @@ export function readLimits(env: NodeJS.ProcessEnv): Limits {
       throw new Error(`there is no limit called ${name}: docs/guide/limits.md lists those there are`)
     }
   }
-  return limitsWith((name) => parseLimit(environmentName(name), env[environmentName(name)]))
+  return limitsWith((name) => parseLimit(name, env[environmentName(name)]))
 }
 
 function limitsWith(valueOf: (name: LimitName) => number | undefined): Limits {
@@ -567,11 +581,15 @@ function defaultOf(name: LimitName, valueOf: (name: LimitName) => number | undef
 }
 
 /** An empty variable is one that is not set. */
-function parseLimit(name: string, text: string | undefined): number | undefined {
+function parseLimit(name: LimitName, text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 1) {
-    throw new Error(`${name} must be a whole number above 0, not "${text}"`)
+    throw new Error(`${environmentName(name)} must be a whole number above 0, not "${text}"`)
   }
+  const limit: Limit = limitList[name]
+  const most = limit.most ?? mostOf[limit.unit]
+  if (most !== undefined && value > most)
+    throw new Error(`${environmentName(name)} may be ${most} at most, not "${text}"`)
   return value
 }

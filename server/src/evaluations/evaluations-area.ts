@@ -2,6 +2,8 @@
 import type { WorkingArea } from "../http/area.ts"
 import type { VersionPublished } from "../objects/object-routes.ts"
 import type { ArrivedCalls } from "../storage/arrived-calls.ts"
+import { removeEndedExecutionJobs } from "../storage/catalog/evaluations/execution-jobs.ts"
+import { DailyWork } from "../storage/daily-work.ts"
 import type { ExecutionDependencies } from "./execution/dependencies.ts"
 import { executionJobs, executionRoutes } from "./execution/execution-routes.ts"
 import type { JobRunnerOptions } from "./execution/jobs/job-runner.ts"
@@ -23,6 +25,7 @@ export function openEvaluations(dependencies: ExecutionDependencies, options: Ev
   const { log, exclusive, arrived } = options
   const jobs = executionJobs(dependencies, { log, exclusive })
   const scoring = onlineScoring(dependencies, arrived, { log, exclusive })
+  const removeEnded = async () => void (await removeEndedExecutionJobs(dependencies.database))
   return {
     routes: [
       ...evaluationRunRoutes(dependencies),
@@ -30,6 +33,7 @@ export function openEvaluations(dependencies: ExecutionDependencies, options: Ev
       ...executionRoutes(dependencies, jobs),
       ...scoring.routes,
     ],
+    background: [new DailyWork(removeEnded, log, "work that ended long ago could not be removed from the catalog")],
     published: scoring.published,
     start: async () => {
       await endCutOffCalls(dependencies).catch((error: unknown) =>

@@ -1,6 +1,7 @@
 /** Chats and what else models answer. `/art/capabilities` is no route of it: its 404 says "plain OpenAI server" (inference-api 5.4). */
 import type { Area } from "../http/area.ts"
 import type { Log } from "../log.ts"
+import { removeUsage } from "../storage/catalog/inference/completion-usage.ts"
 import { removeExpiredResponses } from "../storage/catalog/inference/stored-responses.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { DailyWork } from "../storage/daily-work.ts"
@@ -16,7 +17,7 @@ import { tokenizeRoutes } from "./tokenize-routes.ts"
 import { usageRoutes } from "./usage-routes.ts"
 
 export function openInference(dependencies: InferenceDependencies): Area {
-  const { database, log } = dependencies
+  const { database, limits, log } = dependencies
   return {
     routes: [
       ...chatRoutes(dependencies),
@@ -29,8 +30,16 @@ export function openInference(dependencies: InferenceDependencies): Area {
       ...usageRoutes(dependencies),
       ...healthRoutes(dependencies),
     ],
-    background: [expiredResponses(database, log)],
+    background: [expiredResponses(database, log), oldUsage(database, limits.usage_days, log)],
   }
+}
+
+function oldUsage(database: CatalogDatabase, days: number, log: Log): DailyWork {
+  const remove = async (signal: AbortSignal) => {
+    const removed = await removeUsage(database, days, signal)
+    if (removed > 0) log.info({ removed }, "usage of chats and completions was removed at the end of its time")
+  }
+  return new DailyWork(remove, log, "old usage of chats and completions could not be removed")
 }
 
 function expiredResponses(database: CatalogDatabase, log: Log): DailyWork {

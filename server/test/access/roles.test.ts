@@ -1,14 +1,7 @@
 /** Roles in teams and projects, scopes of keys, service accounts and invitations, over HTTP. */
 import { sql } from "kysely"
-import { PGlite } from "@electric-sql/pglite"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { findUserByName } from "../../src/storage/catalog/accounts/accounts.ts"
-import { openCatalog } from "../../src/storage/catalog/open-catalog.ts"
 import { must, mustBody } from "../support/answers.ts"
-import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { TestBrowser } from "../support/browser.ts"
 import { addTenant, type Caller, callerOf, openTestApp, type TestApp } from "../support/test-app.ts"
 
@@ -287,6 +280,25 @@ describe("invitations", () => {
     expect((await lead.get(`${team}/invitations`)).body).toEqual({ object: "list", data: [] })
   })
 
+  test("one that was accepted, ended or has passed its time leaves no row", async () => {
+    const accepted = await invite()
+    expect((await signUp(accepted.token, "rowan")).statusCode).toBe(200)
+    const ended = await invite()
+    await must(lead.delete(`${team}/invitations/${ended.id}`))
+    const past = await invite()
+    const { catalog } = opened.app.stores
+    await sql`update invitations set expires_at = now() - interval '1 second' where id = ${past.id}`.execute(catalog)
+    const open = await invite()
+    const gone = [accepted.id, ended.id, past.id]
+    const rows = await catalog
+      .selectFrom("invitations")
+      .select("id")
+      .where("id", "in", [...gone, open.id])
+      .execute()
+    expect(rows).toEqual([{ id: open.id }])
+    await must(lead.delete(`${team}/invitations/${open.id}`))
+  })
+
   test("given that who invited may not decide about the team any more, it lets nobody in, nor them", async () => {
     const former = await join("fred", "admin")
     const tokenOf = async () =>
@@ -356,31 +368,4 @@ test("given a hundred open invitations, the next is refused until one ends", asy
   expect(await lead.post(`${team}/invitations`, {})).toMatchObject({ status: 409 })
   for (const { id } of made) await must(lead.delete(`${team}/invitations/${id}`))
   expect((await lead.post(`${team}/invitations`, {})).status).toBe(200)
-})
-
-test("given a catalog from before roles, members write as before and everybody decides about the own entity", async () => {
-  const folder = path.join(await mkdtemp(path.join(tmpdir(), "heddle-roles-")), "catalog")
-  await copyCatalogTemplate(path.dirname(folder))
-  const older = await PGlite.create({ dataDir: folder })
-  await older.exec(`
-    drop table deleted_runs; drop table call_retention; drop table run_alerts; drop table scoring_positions; drop table scoring_items; drop table scoring_rules;
-    drop table rollout_rewards; drop table rollout_turns; drop table rollouts; drop table training_sources;
-    alter table training_jobs drop column claimed_at, drop column paused_at, drop column paused_seconds;
-    drop table invitations; drop table project_roles;
-    alter table memberships drop column role; alter table users drop column is_service_account;
-    alter table api_keys drop column scope;
-    delete from kysely_migration where name >= '0017';
-    insert into entities (name) values ('ada'), ('shared');
-    insert into users (username, default_entity_id, is_admin) select 'ada', id, false from entities where name = 'ada';
-    insert into memberships (user_id, entity_id) select u.id, e.id from users u, entities e where e.name in ('ada', 'shared');
-    insert into api_keys (user_id, name, sha256, hint) select id, 'old', repeat('a', 64), '0000' from users;`)
-  await older.close()
-  const database = await openCatalog({ postgresUrl: null, folder, template: null })
-  expect((await findUserByName(database, "ada"))?.entities).toMatchObject([
-    { name: "ada", role: "admin" },
-    { name: "shared", role: "member" },
-  ])
-  expect(await database.selectFrom("api_keys").select("scope").execute()).toEqual([{ scope: "all" }])
-  await database.destroy()
-  await rm(path.dirname(folder), { recursive: true, force: true })
 })

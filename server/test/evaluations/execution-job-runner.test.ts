@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
 import type { Principal } from "../../src/http/principal.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { type JobContext, type JobKind, JobRunner } from "../../src/evaluations/execution/jobs/job-runner.ts"
-import { findExecutionJob } from "../../src/storage/catalog/evaluations/execution-jobs.ts"
+import { findExecutionJob, removeEndedExecutionJobs } from "../../src/storage/catalog/evaluations/execution-jobs.ts"
 import type { CatalogDatabase } from "../../src/storage/catalog/open-catalog.ts"
 import { addProject, addTenant, openTestCatalog, type TestCatalog, type TestTenant } from "../support/test-catalog.ts"
 
@@ -164,6 +164,23 @@ test("law 7: a failure that cannot be recorded does not leave the job running fo
     return (await standing(acme, other))?.status
   }
   await expect.poll(status, ending).toBe("failed")
+})
+
+test("what ended long ago is removed, but for evaluations that failed", async () => {
+  const acme = await tenant("acme")
+  const one = await runner({ run: () => Promise.resolve() })
+  const [old, late, evaluation] = [await add(one, acme), await add(one, acme), await add(one, acme)] as const
+  for (const id of [old, late, evaluation]) {
+    await expect.poll(() => standing(acme, id), ending).toMatchObject({ status: "done" })
+  }
+  const ended_at = new Date(Date.now() - 8 * 24 * 3600 * 1000)
+  await database.updateTable("execution_jobs").set({ ended_at }).where("id", "in", [old, evaluation]).execute()
+  const failed = { kind: "evaluate_model", status: "failed" } as const
+  await database.updateTable("execution_jobs").set(failed).where("id", "=", evaluation).execute()
+  expect(await removeEndedExecutionJobs(database)).toBe(1)
+  expect(await standing(acme, old)).toBeNull()
+  expect(await standing(acme, late)).toMatchObject({ status: "done" })
+  expect(await standing(acme, evaluation)).toMatchObject({ status: "failed" })
 })
 
 const expireLeases = () =>

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { sql } from "kysely"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { defaultLimits } from "../../src/limits.ts"
+import { removeUsage } from "../../src/storage/catalog/inference/completion-usage.ts"
 import { usagePage } from "../../src/wire/inference/usage.ts"
 import { type InferenceApp, openInferenceApp } from "../support/inference-app.ts"
 import { call, chat } from "../support/inference-client.ts"
@@ -301,6 +303,20 @@ describe("several prompts and choices in one request (training-api 1.6, inferenc
     expect(json.choices.map((choice: { index: number }) => choice.index)).toEqual([...Array(900).keys()])
     expect(json.usage.completion_tokens).toBe(900)
   })
+})
+
+test("inference-api 1: usage is removed at the end of its time, however much there is", async () => {
+  const { database } = app.catalog
+  const { signal } = new AbortController()
+  await removeUsage(database, 29, signal)
+  const kept = (await rows()).length
+  await sql`insert into completion_usage (request_id, created_at, api_key_id, user_id, project_id, model, base_model,
+      input_tokens, input_cached_tokens, output_tokens)
+    select 'old', now() - interval '30 days', ${app.acme.apiKeyId}, ${app.acme.userId}, ${app.acme.projectId}, 'm', 'm', 1, 0, 1
+    from generate_series(1, 5001)`.execute(database)
+  expect(await removeUsage(database, 31, signal)).toBe(0)
+  expect(await removeUsage(database, 29, signal)).toBe(5001)
+  expect(await rows()).toHaveLength(kept)
 })
 
 test("training-api 4.3: a checkpoint counts as used from admission until the answer is given", async () => {

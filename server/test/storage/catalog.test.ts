@@ -62,6 +62,17 @@ describe.each(stores)("on $name", ({ url }) => {
       failure,
     })
 
+  test("a row that is deleted is looked for by an index in every table that may name it", async () => {
+    // Users and entities are never deleted.
+    const { rows } = await sql<{ name: string }>`
+      select c.conrelid::regclass || '.' || a.attname as name
+      from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+      where c.contype = 'f' and c.confrelid not in ('users'::regclass, 'entities'::regclass)
+        and not exists (select 1 from pg_index i
+          where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1] and i.indpred is null)`.execute(database)
+    expect(rows).toEqual([])
+  })
+
   test("a query beside an open transaction does not take part in it", async () => {
     const begun = Promise.withResolvers<void>()
     const rolledBack = database

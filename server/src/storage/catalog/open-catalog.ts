@@ -41,6 +41,7 @@ import * as migration0023 from "./migrations/0023-scoring-rules.ts"
 import * as migration0024 from "./migrations/0024-run-alerts.ts"
 import * as migration0025 from "./migrations/0025-call-retention.ts"
 import * as migration0026 from "./migrations/0026-deleted-runs.ts"
+import * as migration0027 from "./migrations/0027-upkeep.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
@@ -74,6 +75,7 @@ const migrations = {
   "0024-run-alerts": migration0024,
   "0025-call-retention": migration0025,
   "0026-deleted-runs": migration0026,
+  "0027-upkeep": migration0027,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */

@@ -1,6 +1,6 @@
 /** Row types of roles in projects and of invitations. */
 import type { Generated } from "kysely"
-import type { NullableTimestamp, Timestamp } from "../column-types.ts"
+import type { Timestamp } from "../column-types.ts"
 import type { MemberRole } from "../../../wire/platform/access.ts"
 
 /** Where a member of a team has another role than in the team. */
@@ -10,7 +10,7 @@ export interface ProjectRoleTable {
   role: MemberRole
 }
 
-/** A link that lets one person into a team, known by the SHA-256 of its token. */
+/** A link that lets one person into a team, known by the SHA-256 of its token. Whoever takes or ends it removes the row. */
 export interface InvitationTable {
   id: Generated<string>
   sha256: string
@@ -19,6 +19,4 @@ export interface InvitationTable {
   invited_by: string
   created_at: Timestamp
   expires_at: Date
-  accepted_at: NullableTimestamp
-  revoked_at: NullableTimestamp
 }

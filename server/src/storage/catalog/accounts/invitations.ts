@@ -23,8 +23,14 @@ export interface NewInvitation {
   expiresAt: Date
 }
 
+/** Stores it, and removes those of the team whose time is over. */
 export async function createInvitation(database: CatalogDatabase, made: NewInvitation): Promise<InvitationRecord> {
   const { sha256, entityId: entity_id, role, invitedBy: invited_by, expiresAt: expires_at } = made
+  await database
+    .deleteFrom("invitations")
+    .where("entity_id", "=", entity_id)
+    .where("expires_at", "<=", new Date())
+    .execute()
   const { id } = await database
     .insertInto("invitations")
     .values({ sha256, entity_id, role, invited_by, expires_at })
@@ -51,30 +57,23 @@ export async function revokeInvitation(
 ): Promise<InvitationRecord | null> {
   if (!isUuid(id)) return null
   const open = openInvitations(database).where("invitations.id", "=", id).where("invitations.entity_id", "=", entityId)
-  return endInvitation(database, await open.executeTakeFirst(), "revoked_at")
+  return endInvitation(database, await open.executeTakeFirst())
 }
 
 /** The one that was accepted now. null: there is none of this token, or somebody accepted or ended it. */
 export async function takeInvitation(database: CatalogDatabase, sha256: string): Promise<InvitationRecord | null> {
   const open = openInvitations(database).where("invitations.sha256", "=", sha256)
-  return endInvitation(database, await open.executeTakeFirst(), "accepted_at")
+  return endInvitation(database, await open.executeTakeFirst())
 }
 
 /** Ends an invitation; if two requests race, one of them gets null. */
 async function endInvitation(
   database: CatalogDatabase,
   row: InvitationRow | undefined,
-  how: "revoked_at" | "accepted_at",
 ): Promise<InvitationRecord | null> {
   if (row === undefined) return null
-  const { numUpdatedRows } = await database
-    .updateTable("invitations")
-    .set({ [how]: new Date() })
-    .where("id", "=", row.id)
-    .where("accepted_at", "is", null)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0 ? toRecord(row) : null
+  const { numDeletedRows } = await database.deleteFrom("invitations").where("id", "=", row.id).executeTakeFirst()
+  return numDeletedRows > 0 ? toRecord(row) : null
 }
 
 interface InvitationRow {
@@ -89,13 +88,11 @@ interface InvitationRow {
 }
 
 /**
- * Not accepted and not ended, of somebody who may still decide about the team: who was put out of it lets nobody in, and does not
+ * Not past their end, of somebody who may still decide about the team: who was put out of it lets nobody in, and does not
  * come back by an invitation of their own.
  */
 function openInvitations(database: CatalogDatabase) {
   return allInvitations(database)
-    .where("invitations.accepted_at", "is", null)
-    .where("invitations.revoked_at", "is", null)
     .where("invitations.expires_at", ">", new Date())
     .where("users.disabled_at", "is", null)
     .where((eb) =>

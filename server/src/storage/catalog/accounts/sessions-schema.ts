@@ -1,6 +1,6 @@
 /** Row types of sessions and sign-in links. */
 import type { Generated } from "kysely"
-import type { NullableTimestamp, Timestamp } from "../column-types.ts"
+import type { Timestamp } from "../column-types.ts"
 
 export interface SessionTable {
   id: Generated<string>
@@ -12,7 +12,6 @@ export interface SessionTable {
   user_agent: string
   created_at: Timestamp
   last_used_at: Timestamp
-  ended_at: NullableTimestamp
 }
 
 export interface SignInTokenTable {
@@ -20,5 +19,4 @@ export interface SignInTokenTable {
   user_id: string
   api_key_id: string
   created_at: Timestamp
-  used_at: NullableTimestamp
 }

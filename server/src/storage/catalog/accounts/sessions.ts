@@ -101,16 +101,11 @@ export async function endSession(
   const live = liveSessions(database, times).where("sessions.id", "=", id)
   const session = await (userId === null ? live : live.where("sessions.user_id", "=", userId)).executeTakeFirst()
   if (session === undefined) return null
-  const { numUpdatedRows } = await database
-    .updateTable("sessions")
-    .set({ ended_at: new Date() })
-    .where("id", "=", id)
-    .where("ended_at", "is", null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0 ? toRecord(session) : null
+  const { numDeletedRows } = await database.deleteFrom("sessions").where("id", "=", id).executeTakeFirst()
+  return numDeletedRows > 0 ? toRecord(session) : null
 }
 
-/** Not ended, used lately, and of a live key. */
+/** Not too old, used lately, and of a live key. */
 function liveSessions(database: CatalogDatabase, { idle, total }: SessionTimes) {
   return database
     .selectFrom("sessions")
@@ -123,7 +118,6 @@ function liveSessions(database: CatalogDatabase, { idle, total }: SessionTimes) 
       "sessions.created_at",
       "sessions.last_used_at",
     ])
-    .where("sessions.ended_at", "is", null)
     .where("sessions.created_at", ">", new Date(Date.now() - total))
     .where("sessions.last_used_at", ">", new Date(Date.now() - idle))
     .where("sessions.api_key_id", "in", liveKeys(database).clearSelect().select("api_keys.id"))

@@ -49,7 +49,6 @@ export async function takeSignInToken(
   const row = await database
     .deleteFrom("sign_in_tokens")
     .where("sha256", "=", sha256)
-    .where("used_at", "is", null)
     .where("created_at", ">", new Date(Date.now() - lifeMs))
     .returning("api_key_id")
     .executeTakeFirst()

@@ -138,6 +138,22 @@ export async function endExecutionJob(database: CatalogDatabase, lease: string, 
     .execute()
 }
 
+/** So long the work that has ended is there for whoever looks for it in the catalog. */
+const endedJobDays = 7
+
+/**
+ * Removes jobs that ended long ago; returns how many. Why an evaluation failed is kept: where its call has no end, only the job
+ * says so.
+ */
+export async function removeEndedExecutionJobs(database: CatalogDatabase): Promise<number> {
+  const { numDeletedRows } = await database
+    .deleteFrom("execution_jobs")
+    .where("ended_at", "<", sql<Date>`now() - make_interval(days => ${endedJobDays})`)
+    .where((eb) => eb.or([eb("status", "=", "done"), eb("kind", "in", ["score_calls", "run_action"])]))
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 export async function setExecutionJobTotal(database: CatalogDatabase, id: string, total: number): Promise<void> {
   await database.updateTable("execution_jobs").set({ total_items: total }).where("id", "=", id).execute()
 }

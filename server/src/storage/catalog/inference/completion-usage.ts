@@ -17,6 +17,23 @@ export async function insertUsage(database: CatalogDatabase, rows: readonly Usag
     .execute()
 }
 
+/** Rows that one statement removes: others of the catalog are answered between two. */
+const removedAtOnce = 5_000
+
+/** Removes usage that is older, some at a time, until `signal` is given; returns how many rows. */
+export async function removeUsage(database: CatalogDatabase, days: number, signal: AbortSignal): Promise<number> {
+  let removed = 0
+  for (let count = removedAtOnce; count === removedAtOnce && !signal.aborted; removed += count) {
+    const old = sql`created_at < now() - make_interval(days => ${days})`
+    const { numDeletedRows } = await database
+      .deleteFrom("completion_usage")
+      .where(sql<boolean>`ctid = any(array(select ctid from completion_usage where ${old} limit ${removedAtOnce}))`)
+      .executeTakeFirst()
+    count = Number(numDeletedRows)
+  }
+  return removed
+}
+
 export const usageGroups = ["project_id", "user_id", "api_key_id", "model"] as const
 export type UsageGroup = (typeof usageGroups)[number]
 
