@@ -34,7 +34,8 @@ function addParts(counts: Map<string, string>): void {
   for (const [side, part] of Object.entries(heldParts)) {
     if (!counts.has(side)) continue
     const parts = [...counts.keys()].filter((name) => part.test(name))
-    if (parts.length > 0) counts.set(side, String(parts.map(countOf).reduce((sum, count) => sum + count, countOf(side))))
+    if (parts.length > 0)
+      counts.set(side, String(parts.map(countOf).reduce((sum, count) => sum + count, countOf(side))))
   }
 }
 
