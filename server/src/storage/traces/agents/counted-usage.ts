@@ -60,11 +60,12 @@ function loneAgents(scope: CountedScope): string {
  */
 function repeatedSpans(scope: CountedScope): string {
   const kind = `multiIf(operation_name in (${quoted(answers)}), 'answer', operation_name in (${quoted(agents)}), 'agent', 'embedding')`
-  const told = telling(
-    scope,
-    [...requests, ...agents],
-    `trace_id, span_id, parent_span_id, ${kind} as kind, input_tokens, output_tokens, ${modelsSql(scope)} as models`,
-  )
+  const columns = `trace_id, span_id, parent_span_id, ${kind} as kind, input_tokens, output_tokens, ${modelsSql(scope)} as models`
+  const tellingAny = (selected: string) => telling(scope, [...requests, ...agents], selected)
+  // Few spans have one of their kind right around them, and those are found by numbers sooner than by a join of all.
+  const place = (id: string) => `xxh3(trace_id, ${id}, ${kind})`
+  const toldBeside = (own: string, other: string) =>
+    `${tellingAny(columns)} and ${place(own)} in (${tellingAny(place(other))})`
   const isSame = "(empty(outer.models) or empty(inner.models) or hasAny(outer.models, inner.models))"
   const isRequest = "any(outer.kind) != 'agent'"
   return `select trace_id, arrayJoin(if(outer_repeats, [outer_id], less)) as span_id from (
@@ -74,8 +75,8 @@ function repeatedSpans(scope: CountedScope): string {
           or (sum(inner.input_tokens) = input and sum(inner.output_tokens) = output)
           or (${isRequest} and sumIf(inner.input_tokens + inner.output_tokens, ${isSame}) >= input + output) as outer_repeats,
         if(${isRequest}, groupArrayIf(inner.span_id, ${isSame}), []) as less
-      from (${told}) as inner
-      join (${told}) as outer
+      from (${toldBeside("parent_span_id", "span_id")}) as inner
+      join (${toldBeside("span_id", "parent_span_id")}) as outer
         on outer.trace_id = inner.trace_id and outer.span_id = inner.parent_span_id and outer.kind = inner.kind
       where inner.span_id != outer.span_id
       group by outer.trace_id, outer.span_id)`
@@ -85,9 +86,10 @@ function repeatedSpans(scope: CountedScope): string {
 function modelsSql({ parameters }: CountedScope): string {
   const without = (text: string, pattern: RegExp) =>
     `replaceRegexpOne(${text}, ${parameters.bind(pattern.source, "String")}, '')`
-  const name = without(without(without("lower(model)", /^.*\//), latest), version)
-  return `arrayMap(model -> ${name},
-    arrayFilter(model -> model != '', [toString(request_model), toString(response_model)]))`
+  // Of the columns, and not of their texts: ClickHouse then does it once for each name.
+  const name = (column: string) =>
+    `toString(${without(without(without(`lower(${column})`, /^.*\//), latest), version)})`
+  return `arrayFilter(name -> name != '', [${name("request_model")}, ${name("response_model")}])`
 }
 
 function quoted(names: readonly string[]): string {
