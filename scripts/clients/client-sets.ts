@@ -60,6 +60,7 @@ export function pythonSets(): ClientSet[] {
  */
 const modules: Readonly<Record<string, string>> = {
   "openpipe-art": "art|art_session",
+  "openai-agents": "agents",
   "pydantic-ai-slim": "pydantic_ai",
   "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter",
   "openinference-instrumentation-openai": "openinference",
