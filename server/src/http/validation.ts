@@ -1,6 +1,7 @@
 /** Turns zod's findings into the 422 body of training-api 1.4: `detail[].{loc, msg, type}`. */
 import type { z } from "zod"
 import { HeddleError, type ValidationIssue } from "../errors.ts"
+import { findingOf } from "./union-finding.ts"
 
 const maximumIssues = 50
 
@@ -19,10 +20,11 @@ export function validationError(issues: readonly z.core.$ZodIssue[], source: str
 }
 
 function toIssue(issue: z.core.$ZodIssue, source: string): ValidationIssue {
-  const absent = issue.code === "invalid_type" && issue.input === undefined
+  const { path, message, code, input } = findingOf(issue)
+  const absent = (code === "invalid_type" || code === "invalid_union") && input === undefined
   return {
-    loc: [source, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))],
-    msg: absent ? "Field required" : issue.message,
-    type: absent ? "missing" : issue.code,
+    loc: [source, ...path.map((part) => (typeof part === "symbol" ? String(part) : part))],
+    msg: absent ? "Field required" : message,
+    type: absent ? "missing" : code,
   }
 }

@@ -120,6 +120,11 @@ describe("training-api 2.5: data from an uploaded file", () => {
     ],
     ["a list", "[]", "line 3 of the training data: Invalid input: expected object, received array"],
     [
+      "a number for a text",
+      '{"messages":[{"role":"assistant","content":5}]}',
+      "line 3 of the training data: messages.0.content: Invalid input: expected string or array, received number",
+    ],
+    [
       "a value nested deeper than the engine reads",
       `{"messages":[{"role":"assistant","content":"x","deep":${"[".repeat(1000)}${"]".repeat(1000)}}]}`,
       "line 3 of the training data: nested in more than 200 levels",
