@@ -242,6 +242,53 @@ describe("calls 4.2: statistics", () => {
     expect(await bucket({ rollup: "sum" })).toMatchObject([{ sum_total_tokens: 64, sum_total_cost: 64, count: 4 }])
   })
 
+  test("usage by the op that a trace began with, and by user: each call once, with those that had no price told", async () => {
+    const spent = opened.acme.newProject()
+    const price = { prompt_token_cost: 2, completion_token_cost: 1, effective_date: "2026-03-01T00:05:00Z" }
+    await opened.acme.post("/cost/create", { project_id: spent, costs: { m: price } })
+    const op = (version: string) => `weave:///${spent}/op/answer:${version.repeat(43)}`
+    const usage = (model: string, tokens: number) => ({ [model]: { requests: 1, prompt_tokens: tokens } })
+    const both = { ...usage("m", 10), ...usage("free", 3) }
+    const at = (minute: number) => `2026-03-01T00:${minute}:00Z`
+    await write(spent, [
+      { id: 1, trace: 1, startedAt: at(10), usage: both, opName: op("a"), statusCounts: { success: 4, error: 0 } },
+      { id: 2, trace: 1, parent: 1, startedAt: at(11), usage: both, opName: "plan" },
+      { id: 3, trace: 1, parent: 2, startedAt: at(12), usage: usage("m", 10), opName: "request" },
+      { id: 4, trace: 1, parent: 2, startedAt: at(13), usage: usage("free", 3), opName: "request" },
+      { id: 5, trace: 2, startedAt: at(14), usage: usage("m", 7), opName: op("b") },
+      { id: 6, trace: 3, startedAt: at(15), usage: usage("m", 1), opName: "request" },
+      // Its price is not there yet.
+      { id: 7, trace: 4, startedAt: "2026-03-01T00:04:00Z", usage: usage("m", 5), opName: "early" },
+    ])
+    const usage_metrics = ["input_tokens", "total_cost", "unpriced_calls"].map((metric) => ({ metric }))
+    const by = async (usage_group_by: string | null, fields = {}) =>
+      (await stats(spent, { usage_metrics, granularity: 10_800, usage_group_by, ...fields })).usage_buckets
+    const timestamp = "2026-03-01T00:00:00+00:00"
+    const figures = (tokens: number, cost: number, unpriced: number, count: number) => ({
+      timestamp,
+      sum_input_tokens: tokens,
+      sum_total_cost: cost,
+      sum_unpriced_calls: unpriced,
+      count,
+    })
+    expect(await by(null)).toEqual([
+      { model: "free", ...figures(3, 0, 1, 1) },
+      { model: "m", ...figures(23, 36, 1, 4) },
+    ])
+    expect(await by("trace_op")).toEqual([
+      { trace_op: "answer", ...figures(20, 34, 1, 3) },
+      { trace_op: "early", ...figures(5, 0, 1, 1) },
+      { trace_op: "request", ...figures(1, 2, 0, 1) },
+    ])
+    expect(await by("trace_op", { filter: { op_names: ["request"] } })).toEqual([
+      { trace_op: "answer", ...figures(13, 20, 1, 2) },
+      { trace_op: "request", ...figures(1, 2, 0, 1) },
+    ])
+    const [user, ...others] = await by("wb_user_id")
+    expect([user, others]).toEqual([{ wb_user_id: expect.stringMatching(/./), ...figures(26, 36, 2, 5) }, []])
+    expect((await ask(spent, { usage_metrics, usage_group_by: "agent" })).status).toBe(422)
+  })
+
   test.each([
     [{ end: "2026-03-01T02:00:00Z" }, 300],
     [{ end: "2026-03-01T02:00:01Z" }, 3600],

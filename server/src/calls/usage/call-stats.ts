@@ -3,7 +3,7 @@ import type { Principal } from "../../http/principal.ts"
 import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
 import { operationsIn } from "../../storage/traces/agents/span-operations.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
+import { type DatedReport, readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
 import { checkPercentiles, type MetricRequest, metricValues, valueCount } from "../../storage/traces/metric-columns.ts"
 import { bucketCount, bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
@@ -14,18 +14,20 @@ import {
   type CostMetric,
   type TokenMetric,
   tokenMetric,
+  type UsageGroup,
 } from "../../wire/calls/usage-stats.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import { openPriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
-import { ownUsage, reportedUsage } from "./own-usage.ts"
+import { childrenFirst, ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
 
 interface UsageRequest {
   tokens: readonly MetricRequest<TokenMetric>[]
   /** Costs have a sum only. */
   costs: readonly CostMetric[]
+  group: UsageGroup
   rollup: UsageRollup
 }
 
@@ -43,7 +45,7 @@ export async function callStats(
   const tokens = requests(requested.flatMap((one) => (isToken(one.metric) ? [{ ...one, metric: one.metric }] : [])))
   for (const { percentiles } of tokens) checkPercentiles(percentiles)
   const costs = [...new Set(requested.flatMap(({ metric }) => (isToken(metric) ? [] : [metric])))]
-  const usage = { tokens, costs, rollup: body.rollup ?? "once" }
+  const usage = { tokens, costs, group: body.usage_group_by ?? "model", rollup: body.rollup ?? "once" }
   return {
     ...rangeAnswer(buckets, body.timezone),
     usage_buckets: requested.length === 0 ? [] : await usageBuckets(dependencies, project, selection, buckets, usage),
@@ -88,7 +90,7 @@ async function callBuckets(
   })
 }
 
-/** Every bucket for every model that has usage in the range; each call at the price that held when it began. */
+/** Every bucket for every model, op or user that has usage in the range; each call at the price that held when it began. */
 async function usageBuckets(
   dependencies: CallDependencies,
   project: ProjectAccess,
@@ -100,15 +102,15 @@ async function usageBuckets(
   checkAnswerSize(bucketCount(buckets), columns)
   const tallies = await tallyUsage(dependencies, project, selection, buckets, requested)
   checkAnswerSize(bucketCount(buckets), columns, tallies.size)
-  const models = [...tallies.keys()].toSorted()
+  const names = [...tallies.keys()].toSorted()
   const empty = new UsageTally(requested.tokens)
   return bucketStarts(buckets).flatMap((bucket) =>
-    models.map((model) => {
-      const tally = tallies.get(model)?.get(bucket) ?? empty
+    names.map((name) => {
+      const tally = tallies.get(name)?.get(bucket) ?? empty
       const costs = requested.costs.map((metric) => [`sum_${metric}`, tally.costs[metric]] as const)
       return {
         timestamp: bucketTime(bucket),
-        model,
+        [requested.group]: name,
         ...tally.values(),
         ...(Object.fromEntries(costs) as Record<string, number>),
         count: tally.calls,
@@ -117,16 +119,21 @@ async function usageBuckets(
   )
 }
 
-/** By model and bucket. */
+/** By model, op or user, and bucket. */
 async function tallyUsage(
   dependencies: CallDependencies,
   project: ProjectAccess,
   selection: CallsSelection,
   buckets: TimeBuckets,
-  { tokens, costs, rollup }: UsageRequest,
+  { tokens, costs, group, rollup }: UsageRequest,
 ): Promise<Map<string, Map<number, UsageTally>>> {
   const tallies = new Map<string, Map<number, UsageTally>>()
-  for await (const reports of readUsageReports(dependencies.traces, selection, buckets)) {
+  for await (const reports of readUsageReports(
+    dependencies.traces,
+    selection,
+    buckets,
+    group === "model" ? null : group,
+  )) {
     const reported = reportedUsage(reports)
     const counted =
       rollup === "sum"
@@ -134,15 +141,27 @@ async function tallyUsage(
         : ownUsage(reports, reported, await operationsIn(dependencies.traces, project.id, reports))
     const models = [...counted.values()].flatMap((usage) => [...usage.keys()])
     const prices = costs.length === 0 ? null : await openPriceBook(dependencies, project, models)
-    for (const { id, bucket, started_at } of reports) {
+    const outermost = group === "trace_op" ? outermostOf(reports) : null
+    for (const report of reports) {
+      const { id, bucket, started_at } = report
       for (const [model, usage] of counted.get(id) ?? []) {
-        const ofModel = tallies.get(model) ?? new Map<number, UsageTally>()
-        tallies.set(model, ofModel)
-        const tally = ofModel.get(bucket) ?? new UsageTally(tokens)
-        ofModel.set(bucket, tally)
+        const name = group === "model" ? model : (outermost?.get(id) ?? report).fact
+        const ofName = tallies.get(name) ?? new Map<number, UsageTally>()
+        tallies.set(name, ofName)
+        const tally = ofName.get(bucket) ?? new UsageTally(tokens)
+        ofName.set(bucket, tally)
         tally.add(usage, prices?.find(model, started_at) ?? null)
       }
     }
   }
   return tallies
+}
+
+/** By call, the outermost one around it among these. */
+function outermostOf(reports: readonly DatedReport[]): Map<string, DatedReport> {
+  const outermost = new Map<string, DatedReport>()
+  for (const { call, parent } of [...childrenFirst(reports)].toReversed()) {
+    outermost.set(call.id, (parent === null ? undefined : outermost.get(parent)) ?? call)
+  }
+  return outermost
 }

@@ -1,4 +1,4 @@
-/** Aggregations of token counts per time bucket and model: evaluation-store-calls 4.2. */
+/** Aggregations of token counts per time bucket and model, op or user: evaluation-store-calls 4.2. */
 import type { MetricRequest } from "../../storage/traces/metric-columns.ts"
 import type { Aggregation } from "../../wire/queries/metrics.ts"
 import type { CostMetric, TokenMetric } from "../../wire/calls/usage-stats.ts"
@@ -15,10 +15,10 @@ const tokenCounts: Record<TokenMetric, (usage: TokenUsage) => number> = {
   cache_creation_input_tokens: (usage) => usage.cache_creation_input_tokens,
 }
 
-/** Usage of one model in one bucket. It keeps what is asked for of the calls, which may be millions, and not the calls. */
+/** Usage of one model, op or user in one bucket. It keeps what is asked for of the calls, which may be millions, and not the calls. */
 export class UsageTally {
   readonly #tokens: readonly TokenTally[]
-  readonly #costs: Costs = { input_cost: 0, output_cost: 0, total_cost: 0 }
+  readonly #costs: Costs = { input_cost: 0, output_cost: 0, total_cost: 0, unpriced_calls: 0 }
   #calls = 0
 
   constructor(metrics: readonly MetricRequest<TokenMetric>[]) {
@@ -28,7 +28,10 @@ export class UsageTally {
   add(usage: TokenUsage, price: TokenPrice | null): void {
     this.#calls += 1
     for (const tally of this.#tokens) tally.add(usage)
-    if (price === null) return
+    if (price === null) {
+      this.#costs.unpriced_calls += 1
+      return
+    }
     const cost = totalCosts(usage, price)
     const cached = cost.cache_read_input_tokens_total_cost + cost.cache_creation_input_tokens_total_cost
     this.#costs.input_cost += cost.prompt_tokens_total_cost

@@ -12,7 +12,13 @@ export const tokenMetric = z.enum([
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
 ])
-const costMetric = z.enum(["input_cost", "output_cost", "total_cost"])
+/** `unpriced_calls`: calls whose model had no price when they began, which cost 0. Not in the reference. */
+const costMetric = z.enum(["input_cost", "output_cost", "total_cost", "unpriced_calls"])
+/**
+ * What each bucket of `usage_metrics` is of: a model; the op that the trace began with, by its name without a version; or
+ * the user whose key sent the call. Not in the reference.
+ */
+const usageGroup = z.enum(["model", "trace_op", "wb_user_id"])
 export const callMetric = z.enum(["latency_ms", "call_count", "error_count"])
 
 const statistics = {
@@ -23,9 +29,11 @@ const statistics = {
 export const callStatsBody = z.looseObject({
   project_id: z.string(),
   ...timeRange,
-  /** By model. Of costs there is the sum only. */
+  /** Of costs there is the sum only. */
   usage_metrics: fieldList(z.looseObject({ metric: z.union([tokenMetric, costMetric]), ...statistics })).nullish(),
   call_metrics: fieldList(z.looseObject({ metric: callMetric, ...statistics })).nullish(),
+  /** Absent: `model`. */
+  usage_group_by: usageGroup.nullish(),
   filter: callsFilter.nullish(),
   /** Rollup of `usage_metrics`. Absent: `once`. */
   rollup: usageRollup.nullish(),
@@ -33,12 +41,13 @@ export const callStatsBody = z.looseObject({
 
 export const callStatsAnswer = z.object({
   ...resolvedRange,
-  /** Each with its `model`. */
+  /** Each with its `model`, `trace_op` or `wb_user_id`. */
   usage_buckets: z.array(metricBucket),
   call_buckets: z.array(metricBucket),
 })
 
 export type TokenMetric = z.infer<typeof tokenMetric>
+export type UsageGroup = z.infer<typeof usageGroup>
 export type CostMetric = z.infer<typeof costMetric>
 export type CallStatsBody = z.infer<typeof callStatsBody>
 export type CallStatsAnswer = z.infer<typeof callStatsAnswer>

@@ -1,6 +1,7 @@
 /** Tokens that calls report, with the links between the calls of a trace: evaluation-store-calls 4.2. */
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal } from "./calls-tables.ts"
+import { opTitleSql } from "./fields/call-query-fields.ts"
 import { isoTimeSql } from "../query/sql-time.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { bucketSql, rangeSql, type TimeBuckets } from "../time-buckets.ts"
@@ -24,6 +25,16 @@ export function reportColumns(condition = "true"): string {
   return `id, trace_id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ${isSum} as is_sum, ${usage} as usage`
 }
 
+/** What each call may be told with, besides. */
+const facts = { trace_op: opTitleSql, wb_user_id: "ifNull(wb_user_id, '')" }
+
+/** A call of a range of time. */
+export interface DatedReport extends UsageReport {
+  bucket: number
+  /** What was asked for with it; empty without. */
+  fact: string
+}
+
 /** The usage reports of this many calls take about 60 MB of memory. */
 const callsAtOnce = 100_000
 
@@ -32,7 +43,8 @@ export async function* readUsageReports(
   traces: TraceStore,
   { live, condition, parameters }: CallsSelection,
   buckets: TimeBuckets,
-): AsyncGenerator<(UsageReport & { bucket: number })[]> {
+  fact: keyof typeof facts | null,
+): AsyncGenerator<DatedReport[]> {
   const within = `${live} and ${rangeSql("calls.started_at", buckets)}`
   const inTraces = `trace_id in (
     select trace_id from ${callsFinal} where ${within} and ${condition} and JSONHas(ifNull(summary, ''), 1, 'usage'))`
@@ -42,8 +54,9 @@ export async function* readUsageReports(
   )
   const parts = Math.ceil(Number(counted?.calls ?? 0) / callsAtOnce)
   for (let part = 0; part < parts; part++) {
-    const rows = await traces.rows<UsageReport & { bucket: string }>(
-      `select ${bucketSql("calls.started_at", buckets)} as bucket, ${reportColumns(condition)}
+    const rows = await traces.rows<Omit<DatedReport, "bucket"> & { bucket: string }>(
+      `select ${bucketSql("calls.started_at", buckets)} as bucket, ${fact === null ? "''" : facts[fact]} as fact,
+          ${reportColumns(condition)}
         from ${callsFinal} where ${within} and ${inTraces} and cityHash64(trace_id) % ${parts} = ${part}`,
       parameters,
     )

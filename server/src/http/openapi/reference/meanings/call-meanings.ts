@@ -50,7 +50,8 @@ export const callMeanings: Meanings = {
     timezone: "IANA name of the time zone that buckets begin by; absent: UTC.",
     rollup:
       "`once` (when absent): each request counts once. `sum`: what calls report is added up, whatever their parents report.",
-    usage_metrics: "Tokens and costs to add up, by model.",
+    usage_group_by: "What the usage is of: each model, each op that a trace began with, or each user who sent calls.",
+    usage_metrics: "Tokens and costs to add up, by `usage_group_by`.",
     call_metrics: "`latency_ms`, `call_count` or `error_count`.",
     metrics: "What to measure.",
     costs: "By name of the model: what a token costs, in dollars.",

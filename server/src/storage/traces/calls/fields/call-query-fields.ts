@@ -22,6 +22,8 @@ const exceptionSql = "nullIf(exception, '')"
 const displayNameSql = "nullIf(display_name, '')"
 /** The name inside an op's or object's ref. */
 const refNameSql = "nullIf(extract(assumeNotNull(op_name), '^weave:///[^/]+/[^/]+/(?:op|object)/([^/:]+):'), '')"
+/** SQL: the name of the op inside its ref, else as it is. */
+export const opTitleSql = `coalesce(${refNameSql}, op_name)`
 const failedDescendantsSql = "ifNull(JSONExtractFloat(summary, 1, 'status_counts', 'error'), 0) > 0"
 
 /** Descendants' errors count before running here, after it in the answer: calls 3.2. */
@@ -30,7 +32,7 @@ const statusSql = `multiIf(${exceptionSql} is not null, 'error', ${failedDescend
 const computed: Record<string, () => SqlValue> = {
   "summary.weave.status": () => textValue(statusSql),
   "summary.weave.latency_ms": () => numberValue(latencySql),
-  "summary.weave.trace_name": () => textValue(`coalesce(${displayNameSql}, ${refNameSql}, op_name)`),
+  "summary.weave.trace_name": () => textValue(`coalesce(${displayNameSql}, ${opTitleSql})`),
   "summary.weave.display_name": () => textValue(displayNameSql),
 }
 
