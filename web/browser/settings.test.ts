@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { cutButtons, flawsOfPages } from "./support/axe.ts"
+import { cutButtons, flaws, flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, newVisit, phone } from "./support/browser.ts"
 import { fillProject } from "./support/fill.ts"
 import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
@@ -209,6 +209,99 @@ describe("quotas", () => {
     await page.getByText("Only an administrator changes a quota.").waitFor()
     expect(await page.getByRole("button", { name: /^Change/ }).count()).toBe(0)
     await heddle.send("POST", "/v1/organization/teams/ada/quotas", { api_keys: null })
+    await close()
+  })
+})
+
+describe("costs", () => {
+  const spent = "local/spent"
+  const dear = "dear-1.5"
+  beforeAll(async () => {
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    const usage = (model: string, tokens: number) => ({ [model]: { requests: 1, prompt_tokens: tokens } })
+    const price = (cost: number) => ({
+      prompt_token_cost: cost,
+      completion_token_cost: cost,
+      effective_date: "2026-01-01",
+    })
+    await heddle.send("POST", "/cost/create", { project_id: spent, costs: { [dear]: price(0.03), cheap: price(0.01) } })
+    const trace = (op: string, minutes: number, used: object) => {
+      const [trace_id, root] = [randomUUID(), randomUUID()]
+      const call = { project_id: spent, trace_id, started_at: at(minutes), ended_at: at(minutes - 1) }
+      const told = { attributes: {}, inputs: {}, output: {}, summary: { usage: used } }
+      return [
+        { ...call, ...told, id: root, parent_id: null, op_name: `weave:///${spent}/op/${op}:${"a".repeat(43)}` },
+        { ...call, ...told, id: randomUUID(), parent_id: root, op_name: "request" },
+      ]
+    }
+    const batch = [
+      ...trace("answer", 30, usage(dear, 100)),
+      ...trace("answer", 20, usage("cheap", 100)),
+      ...trace("sort_mail", 10, usage("our-own", 500)),
+      // In the range before.
+      ...trace("answer", 36 * 60, usage(dear, 50)),
+    ]
+    await heddle.send("POST", `/v2/${spent}/calls/complete`, { batch })
+  })
+  const openCosts = (query: string) => signedIn(browser, heddle, `/${spent}/settings/usage?since=24h${query}`)
+  const cellsOf = async (page: Page, table: string) => {
+    const rows = page.getByRole("table", { name: table }).getByRole("row")
+    await rows.nth(1).waitFor()
+    return Promise.all((await rows.all()).slice(1).map((row) => row.getByRole("cell").allInnerTexts()))
+  }
+
+  test("by model: the dearest first, each request once, and what has no price is told so, with the way to a price", async () => {
+    const { page, close } = await openCosts("")
+    const rows = await cellsOf(page, "Costs by model")
+    expect(rows.map(([name, calls, input, , , cost, share]) => [name, calls, input, cost, share])).toEqual([
+      [dear, "1", "100", "$3.00", "75.0\u202f%"],
+      ["cheap", "1", "100", "$1.00", "25.0\u202f%"],
+      ["our-own", "1", "500", "no price", ""],
+    ])
+    const totals = page.getByRole("group", { name: "Totals of costs" })
+    await totals.getByText("$2.50 more than in the 24 hours before").waitFor()
+    await totals.getByText("1 of them without a price").waitFor()
+    await page.getByText("No price: our-own.").waitFor()
+    await page.getByText("Give our-own a price").click()
+    const code = await page.getByRole("region", { name: "A price for our-own" }).innerText()
+    const body = /-d '([^']+)'/.exec(code)?.[1] ?? ""
+    await heddle.send("POST", "/cost/create", JSON.parse(body))
+    await page.reload()
+    await expect.poll(async () => (await cellsOf(page, "Costs by model")).at(-1)?.[5]).toBe("$0.00050")
+    await close()
+  })
+
+  test("a model leads to the calls that report it, in the same range; an op to its traces", async () => {
+    const { page, close } = await openCosts("")
+    await page.getByRole("link", { name: dear, exact: true }).click()
+    await page.waitForURL("**/traces?*")
+    await page.getByText("2 calls", { exact: true }).waitFor()
+    await page.goBack()
+    await page.getByRole("group", { name: "Costs by" }).getByRole("button", { name: "Op" }).click()
+    await page.waitForURL("**/usage?*costs=op*")
+    const rows = await cellsOf(page, "Costs by op")
+    expect(rows.map(([name, calls]) => [name, calls])).toEqual([
+      ["answer", "2"],
+      ["sort_mail", "1"],
+    ])
+    expect(rows[0]?.[5]).toBe("$4.00")
+    await page.getByRole("link", { name: "answer", exact: true }).click()
+    await page.getByText("2 traces", { exact: true }).waitFor()
+    await close()
+  })
+
+  test("a project without calls has none, and is no error", async () => {
+    const { page, close } = await openAsMember("usage")
+    await page.getByText("No call of the last 30 days reports tokens of a model.").waitFor()
+    expect(await page.getByText("could not be read").count()).toBe(0)
+    await close()
+  })
+
+  test("by person, on a phone and in both themes: nothing serious for axe, and nothing to scroll sideways", async () => {
+    const { page, close } = await openCosts("&costs=user")
+    await page.getByRole("link", { name: "admin", exact: true }).waitFor()
+    await page.locator('[data-drawn="true"]').waitFor()
+    expect(await flaws(page)).toEqual([])
     await close()
   })
 })

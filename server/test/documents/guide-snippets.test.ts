@@ -40,7 +40,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 test("find-it-again: each request finds what the guide says", { timeout: 300_000 }, async () => {
-  const [stored, projects, failed, byAda, slow, slower, count, price, call, stats, ...more] = parsed(
+  const [stored, projects, failed, byAda, slow, slower, count, price, call, stats, byOp, ...more] = parsed(
     await printedBy("find-it-again.md"),
   )
   expect(more).toEqual([])
@@ -59,6 +59,9 @@ test("find-it-again: each request finds what the guide says", { timeout: 300_000
   })
   expect(stats).toMatchObject({
     usage_buckets: [{ sum_total_tokens: 3300, sum_total_cost: expect.closeTo(0.0036, 9) }],
+  })
+  expect(byOp).toMatchObject({
+    usage_buckets: [{ trace_op: "answer", sum_total_cost: expect.closeTo(0.0036, 9), sum_unpriced_calls: 0 }],
   })
 })
 

@@ -33,6 +33,8 @@ export interface CallsQuery {
 
 interface Live {
   refetchInterval?: number | false
+  /** How long an answer is fresh enough, in milliseconds. */
+  staleTime?: number
   enabled?: boolean
 }
 
@@ -70,7 +72,7 @@ export function useCallUsage(body: z.input<typeof callsUsageBody>, live: Live = 
   return useQuery({ ...callUsageQuery(body), ...live })
 }
 
-type CallStats = z.output<typeof callStatsAnswer>
+export type CallStats = z.output<typeof callStatsAnswer>
 
 /** Calls, errors, latency and tokens over time. */
 export function useCallStats(body: z.input<typeof callStatsBody>, live: Live = {}) {

@@ -32,6 +32,8 @@ export const settingsSearch = searchKeys({
   by: searchChoice(["user", "key", "project"]),
   /** usage: of every project, and not of this one alone. */
   of: searchChoice(["all"]),
+  /** usage: costs by model unless it says otherwise. */
+  costs: searchChoice(["op", "user"]),
   /** quotas and audit: the name of a team. */
   team: searchText,
   /** audit: a type of change. */

@@ -1,6 +1,5 @@
 /** Chat on own models: requests and tokens over time, and who or what they were for. */
 import { getRouteApi } from "@tanstack/react-router"
-import type { ReactNode } from "react"
 import { useUsage } from "../../../../api/organization/usage.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { LineChart } from "../../../../components/charts/line-chart.tsx"
@@ -11,11 +10,12 @@ import { Count } from "../../../../components/signs/figures.tsx"
 import { Meter } from "../../../../components/signs/meter.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
-import { TextLink } from "../../../../components/text/link.tsx"
 import { formatCount, formatCountTick, formatShare } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { bucketStart, windows, windowSegments, windowStart } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
+import { Costs } from "./costs.tsx"
+import { Figure, FigureStrip } from "./figure-strip.tsx"
 import { tokensOverTime, type UsageField, usageRows, usageTotals } from "./usage-rows.ts"
 import styles from "./usage-section.module.css"
 import { UsageExport } from "./usage-export.tsx"
@@ -94,11 +94,7 @@ export function UsageSection() {
         }
       >
         Chat and completions on models of this server, {of === "all" ? "in every project of your teams" : `in ${id}`},{" "}
-        {name}. What outside models used is counted in their{" "}
-        <TextLink to="/$entity/$project/traces" params={params}>
-          traces
-        </TextLink>
-        .
+        {name}. What outside models used is in the costs below.
       </SectionHead>
       <Loaded query={usage} what="usage">
         {(page) => {
@@ -120,7 +116,7 @@ export function UsageSection() {
           }
           return (
             <>
-              <div className={styles.strip} role="group" aria-label="Totals">
+              <FigureStrip label="Totals">
                 <Figure name="Requests">
                   <Count of={totals.requests} />
                 </Figure>
@@ -130,7 +126,7 @@ export function UsageSection() {
                 <Figure name="Answered tokens">
                   <Count of={totals.output} />
                 </Figure>
-              </div>
+              </FigureStrip>
               <div className={styles.chart}>
                 <h3 className={styles.title}>Tokens {usageWidth === "1h" ? "an hour" : "a day"}</h3>
                 <LineChart
@@ -184,16 +180,7 @@ export function UsageSection() {
           )
         }}
       </Loaded>
+      <Costs since={since} start={start} />
     </>
-  )
-}
-
-function Figure({ name, note, children }: { name: string; note?: string; children: ReactNode }) {
-  return (
-    <div className={styles.figure}>
-      <span className={styles.label}>{name}</span>
-      <span className={styles.value}>{children}</span>
-      {note !== undefined && <span className={styles.label}>{note}</span>}
-    </div>
   )
 }
