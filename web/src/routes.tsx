@@ -137,6 +137,12 @@ const oneTrace = createRoute({
   component: pageCode(() => import("./pages/project/trace/trace-page.tsx"), "TracePage"),
 })
 
+const conversation = createRoute({
+  getParentRoute: () => project,
+  path: "/conversations/$id",
+  component: pageCode(() => import("./pages/project/conversations/conversation-page.tsx"), "ConversationPage"),
+})
+
 const train = createRoute({
   getParentRoute: () => project,
   path: "/train",
@@ -364,10 +370,10 @@ const sdkLinks = [
   viewLink("evaluations"),
   createRoute({
     getParentRoute: () => project,
-    path: "/weave/agents/conversations/$thread",
-    beforeLoad: ({ params: { thread, ...params } }) => {
-      const search = { q: `thread is ${JSON.stringify(thread)}`, scope: "all" as const }
-      throw redirect({ to: "/$entity/$project/traces", params, search, replace: true })
+    // The SDK leaves the slashes of an id as they are.
+    path: "/weave/agents/conversations/$",
+    beforeLoad: ({ params: { _splat: id = "", ...params } }) => {
+      throw redirect({ to: "/$entity/$project/conversations/$id", params: { ...params, id }, replace: true })
     },
   }),
   createRoute({
@@ -400,6 +406,7 @@ const routeTree = root.addChildren([
       traces,
       callComparison,
       oneTrace,
+      conversation,
       ...training,
       ...evaluation,
       ...objects,

@@ -42,6 +42,7 @@ describe("addresses", () => {
     ["/acme/demo/traces?q=op%20is%20f", "../../"],
     ["/acme/demo/objects/prompt/versions/v1", "../../../../../"],
     ["/acme/v1/models", "../../"],
+    ["/acme/demo/conversations/c-1", "../../../"],
     ["/acme/demo/r/call/0190", "../../../../"],
     ["/heddle/acme/demo", "../"],
     ["/heddle/", "./"],

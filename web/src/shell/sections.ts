@@ -30,7 +30,13 @@ export interface Section {
 
 export const sections: readonly Section[] = [
   { to: "/$entity/$project", label: "Overview", icon: LayoutDashboard, key: "o" },
-  { to: "/$entity/$project/traces", label: "Traces", icon: ListTree, key: "t" },
+  {
+    to: "/$entity/$project/traces",
+    also: ["/$entity/$project/conversations"],
+    label: "Traces",
+    icon: ListTree,
+    key: "t",
+  },
   {
     to: "/$entity/$project/models",
     also: ["/$entity/$project/jobs", "/$entity/$project/base-models"],

@@ -7,6 +7,7 @@ const serverPages = /^\/(login|design|settings(\/.*)?)?$/
 /** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`). */
 const sections = [
   "traces",
+  "conversations",
   "models",
   "jobs",
   "base-models",

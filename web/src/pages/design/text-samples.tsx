@@ -2,10 +2,13 @@ import { useState } from "react"
 import { Button } from "../../components/controls/button.tsx"
 import { TextField } from "../../components/controls/field.tsx"
 import { JsonViewer } from "../../components/json/json-viewer.tsx"
+import { Clamped } from "../../components/text/clamped.tsx"
 import { LongText } from "../../components/text/long-text.tsx"
 import { Markdown } from "../../components/text/markdown.tsx"
 import { Code } from "../../components/text/code.tsx"
 import { Sample } from "./sample.tsx"
+
+const manyLines = Array.from({ length: 30 }, (_, line) => `Line ${line + 1} of what an agent answered.`).join("\n")
 
 const markdown = `**Markdown** of a model, with a [link](https://example.com/), \`code\` and a list:
 
@@ -34,6 +37,11 @@ export function TextSamples() {
       <Sample title="Code to copy, and plain text">
         <Code label="Code for OpenAI" code={'client = OpenAI(base_url="http://127.0.0.1:8080/v1")  # this server'} />
         <LongText text={"Is it day 33, so no refund?\nThe zipper broke on the first day."} />
+      </Sample>
+      <Sample title="A long text, cut until somebody asks for all of it">
+        <Clamped text={manyLines}>
+          <LongText text={manyLines} />
+        </Clamped>
       </Sample>
     </>
   )

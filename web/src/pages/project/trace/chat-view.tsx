@@ -4,10 +4,13 @@ import { useState } from "react"
 import type { Chat, ChatMessage } from "../../../calls/chat-messages.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
+import { StatusIcon } from "../../../components/signs/status.tsx"
 import { Tag } from "../../../components/signs/tag.tsx"
+import { Clamped } from "../../../components/text/clamped.tsx"
 import { LongText } from "../../../components/text/long-text.tsx"
 import { Markdown } from "../../../components/text/markdown.tsx"
 import { counted } from "../../../format/counted.ts"
+import { formatDuration } from "../../../format/durations.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import styles from "./chat-view.module.css"
 
@@ -52,14 +55,28 @@ export function ChatView({ chat }: { chat: Chat }) {
 /** Instructions are long, and the same from call to call. */
 const longInstructions = 400
 
-export function Message({ message, tools }: { message: ChatMessage; tools: number }) {
+interface MessageProps {
+  message: ChatMessage
+  /** How many were offered. */
+  tools: number
+  /** Who said it, where the role does not tell. */
+  name?: string
+  /** A long text is cut until somebody asks for all of it. */
+  isClamped?: boolean
+  /** It failed, for this reason. */
+  problem?: string
+}
+
+export function Message({ message, tools, name, isClamped = false, problem }: MessageProps) {
   const { role, text, reasoning, toolCalls, otherParts } = message
   const isInstruction = role === "system" || role === "developer"
   return (
     <li className={styles.message}>
       <span className={styles.who}>
         <Icon of={icons[role] ?? User} size={14} />
-        {role}
+        <span className={styles.name} title={name}>
+          {name ?? role}
+        </span>
       </span>
       <div className={styles.said}>
         {reasoning !== "" && (
@@ -74,8 +91,16 @@ export function Message({ message, tools }: { message: ChatMessage; tools: numbe
             <Words text={text} role={role} />
           </details>
         ) : (
-          text !== "" && <Words text={text} role={role} />
+          text !== "" &&
+          (isClamped ? (
+            <Clamped text={text}>
+              <Words text={text} role={role} />
+            </Clamped>
+          ) : (
+            <Words text={text} role={role} />
+          ))
         )}
+        {problem !== undefined && <Problem text={problem} />}
         {tools > 0 && <p className={styles.note}>{counted(tools, "tool was", "tools were")} offered.</p>}
         {otherParts.map((part, index) => (
           <Tag key={index} icon={Image}>
@@ -94,6 +119,55 @@ export function Message({ message, tools }: { message: ChatMessage; tools: numbe
         ))}
       </div>
     </li>
+  )
+}
+
+interface ToolUseProps {
+  name: string
+  /** null: it is not known. */
+  given: string | null
+  returned: string | null
+  /** Milliseconds. */
+  took: number | null
+  /** It failed, for this reason. */
+  problem?: string
+}
+
+/** A tool that was called, with what it was given and what it returned folded away. */
+export function ToolUse({ name, given, returned, took, problem }: ToolUseProps) {
+  return (
+    <li className={styles.message}>
+      <span className={styles.who}>
+        <Icon of={Wrench} size={14} />
+        tool
+      </span>
+      <div className={styles.said}>
+        <details className={styles.use}>
+          <summary className={styles.summary}>
+            <b>{name}</b>
+            {took !== null && <span className={styles.note}> {formatDuration(took)}</span>}
+          </summary>
+          <p className={styles.note}>Arguments</p>
+          <pre className={styles.result} tabIndex={0} aria-label={`Arguments of ${name}`}>
+            {given ?? "not recorded"}
+          </pre>
+          <p className={styles.note}>Result</p>
+          <pre className={styles.result} tabIndex={0} aria-label={`Result of ${name}`}>
+            {returned ?? "not recorded"}
+          </pre>
+        </details>
+        {problem !== undefined && <Problem text={problem} />}
+      </div>
+    </li>
+  )
+}
+
+function Problem({ text }: { text: string }) {
+  return (
+    <p className={styles.problem}>
+      <StatusIcon of="error" name="error" />
+      <span>{text === "" ? "failed" : text}</span>
+    </p>
   )
 }
 

@@ -238,7 +238,7 @@ function Duration({ call }: { call: Call }) {
   )
 }
 
-function Tokens({ of: { input, output } }: { of: TokenCount }) {
+export function Tokens({ of: { input, output } }: { of: Pick<TokenCount, "input" | "output"> }) {
   return <span title={`${formatExact(input)} in + ${formatExact(output)} out`}>{formatCount(input + output)}</span>
 }
 

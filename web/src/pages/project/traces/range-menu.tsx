@@ -1,6 +1,7 @@
 /** The range of time: a few that go back from now, or two times. */
 import { Calendar } from "lucide-react"
 import { type FormEvent, useState } from "react"
+import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
@@ -35,7 +36,7 @@ export function RangeMenu({ name, from, to, onChange }: RangeMenuProps) {
           </>
         }
       >
-        <span className={styles.name}>{name}</span>
+        <span className={classNames(styles.name, from === "" && to === "" && styles.whole)}>{name}</span>
       </Menu>
       {isChoosing && (
         <Between

@@ -2,8 +2,8 @@
 import { Columns3, PanelLeft, Radio } from "lucide-react"
 import type { ReactNode } from "react"
 import { Button } from "../../../components/controls/button.tsx"
-import { Segmented } from "../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
+import { type Listed, ListedSwitch } from "./listed-switch.tsx"
 import { RangeMenu } from "./range-menu.tsx"
 import styles from "./traces-page.module.css"
 
@@ -15,7 +15,7 @@ interface TracesBarProps {
   isLive: boolean
   /** Whether values are shown beside the table; null: there is no room, and they have a window of their own. */
   hasValues: boolean | null
-  onScope: (scope: "all" | undefined) => void
+  onListed: (listed: Listed) => void
   onRange: (from: string, to: string) => void
   onLive: () => void
   /** undefined: there are none to choose from. */
@@ -24,24 +24,14 @@ interface TracesBarProps {
 }
 
 export function TracesBar(props: TracesBarProps) {
-  const { count, rootsOnly, range, isLive, hasValues, onScope, onRange, onLive, onValues, onColumns } = props
+  const { count, rootsOnly, range, isLive, hasValues, onListed, onRange, onLive, onValues, onColumns } = props
   return (
     <PageBar
       title="Traces"
       aside={count !== null && <span aria-live="polite">{count}</span>}
       actions={
         <>
-          <span className={styles.wideOnly}>
-            <Segmented
-              label="What is listed"
-              value={rootsOnly ? "roots" : "all"}
-              segments={[
-                { value: "roots", label: "Traces" },
-                { value: "all", label: "All calls" },
-              ]}
-              onChange={(value) => onScope(value === "all" ? "all" : undefined)}
-            />
-          </span>
+          <ListedSwitch listed={rootsOnly ? "roots" : "all"} onChange={onListed} />
           <RangeMenu {...range} onChange={onRange} />
           <Button icon={Radio} isOn={isLive} aria-label="Live tail" onClick={onLive}>
             <span className={styles.wideOnly}>Live tail</span>

@@ -18,11 +18,14 @@ import { type CurrentProject, useProjectOfPage } from "../../../shell/current-pr
 import { useMedia } from "../../../shell/use-media.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { NoProject } from "../no-project.tsx"
+import { Agents } from "./agents/agents.tsx"
+import { Conversations } from "./agents/conversations.tsx"
 import { type CallRow, callColumns, isPath, pathColumn, usualColumns } from "./call-columns.tsx"
 import { ColumnChooser } from "./column-chooser.tsx"
 import { FacetsDialog } from "./facets-dialog.tsx"
 import { Facets } from "./facets.tsx"
 import { FilterBar } from "./filter-bar.tsx"
+import { searchOfListed } from "./listed-switch.tsx"
 import { NoMatch, NoTraces } from "./no-traces.tsx"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
@@ -43,6 +46,9 @@ const restMs = 400
 
 export function TracesPage() {
   const project = useProjectOfPage()
+  const { lens } = route.useSearch()
+  if (lens === "agents") return <Agents key={project.id} project={project} />
+  if (lens === "conversations") return <Conversations key={project.id} project={project} />
   return <Traces key={project.id} project={project} />
 }
 
@@ -184,7 +190,7 @@ function Traces({ project }: { project: CurrentProject }) {
         range={{ name: range.name, from, to }}
         isLive={isLive}
         hasValues={isWide ? hasFacets : null}
-        onScope={(next) => change({ scope: next }, false)}
+        onListed={(next) => change(searchOfListed(next, search), false)}
         onRange={(start, end) => change({ from: start, to: end }, false)}
         onLive={() => change({ live: isLive ? undefined : true })}
         onValues={

@@ -10,6 +10,10 @@ export const tracesSearch = searchKeys({
   to: searchText,
   /** Every call, or by default only the outermost one of each trace. */
   scope: searchChoice(["all"]),
+  /** Instead of calls, what they are of. */
+  lens: searchChoice(["conversations", "agents"]),
+  /** Only conversations in which this agent took part. */
+  agent: searchText,
   /** Ids of columns in their order; without it the usual ones. */
   cols: searchList,
   /** A column, with a minus before it for the largest first. By default `-time`. */
