@@ -78,6 +78,7 @@ import * as job from "../../../wire/training/job.ts"
 import * as log from "../../../wire/training/log.ts"
 import * as modelMetrics from "../../../wire/training/model-metrics.ts"
 import * as model from "../../../wire/training/model.ts"
+import * as rewardValue from "../../../wire/training/reward-value.ts"
 import * as rlJob from "../../../wire/training/rl-job.ts"
 import * as rollout from "../../../wire/training/rollout.ts"
 import * as trainFrom from "../../../wire/training/train-from.ts"
@@ -166,6 +167,7 @@ const modules: readonly (readonly [prefix: string, exported: Exports])[] = [
   ["", modelMetrics],
   ["", log],
   ["", model],
+  ["", rewardValue],
   ["", rlJob],
   ["", trainFrom],
   ["", rollout],
