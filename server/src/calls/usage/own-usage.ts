@@ -169,11 +169,12 @@ function holds(counts: TokenUsage, others: TokenUsage): boolean {
 }
 
 function combined<T extends Record<keyof T, number | null>>(a: T, b: T, by: (a: number, b: number) => number): T {
-  const values = namesOf(a).map((name) => {
+  const both: Record<keyof T, number | null> = { ...a }
+  for (const name of namesOf(a)) {
     const [one, other]: [number | null, number | null] = [a[name], b[name]]
-    return [name, one === null || other === null ? null : by(one, other)] as const
-  })
-  return Object.fromEntries(values) as T
+    both[name] = one === null || other === null ? null : by(one, other)
+  }
+  return both as T
 }
 
 function namesOf<T extends object>(usage: T): (keyof T)[] {
