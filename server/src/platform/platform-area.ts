@@ -31,6 +31,7 @@ import { refusedRequestRoutes } from "./refused-request-routes.ts"
 import { fileStreamRoute } from "./runs/file-stream-route.ts"
 import { RunFileLinks } from "./runs/run-file-links.ts"
 import { runFileRoutes } from "./runs/run-file-routes.ts"
+import { runMetricRoutes } from "./runs/run-metric-routes.ts"
 import { serviceRoutes } from "./service-routes.ts"
 import { createAuthenticator } from "./sign-in/authenticator.ts"
 import { makeFirstKey } from "./sign-in/bootstrap.ts"
@@ -92,6 +93,7 @@ export function openPlatform(dependencies: PlatformDependencies): Platform {
       ...graphqlRoutes(runs),
       fileStreamRoute(runs),
       ...runFileRoutes(runs),
+      ...runMetricRoutes(runs),
       ...artifactFileRoutes(runs),
       ...apiKeyRoutes(accounts),
       ...accountRoutes(accounts),

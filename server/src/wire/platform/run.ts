@@ -1,6 +1,8 @@
 /** Streams of the wandb client for a run: platform-wandb 6. */
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
+import { repeated } from "../repeated-query.ts"
+import { metricCurve } from "../training/model-metrics.ts"
 
 const count = z.int().min(0)
 /** A process that logs fast sends what gathered in 15 seconds. */
@@ -33,3 +35,24 @@ export const runFileParams = fileStreamParams.extend({ "*": z.string() })
 export const runFileLinkParams = z.object({ token: z.string() })
 export const runFileContent = z.string().meta({ format: "binary" })
 export const runFileStored = z.object({ bytes: z.int() })
+
+const mostMetrics = 50
+
+export const runMetricsParams = z.object({ entity: z.string(), project: z.string(), run: z.string() })
+
+export const runMetricsQuery = z.object({
+  source: z.enum(["history", "system"]).default("history"),
+  /** May be given several times. Without one the answer has the names alone. */
+  metric: repeated(z.string()).pipe(
+    z.array(z.string()).max(mostMetrics, `name at most ${mostMetrics} metrics`).optional(),
+  ),
+  points: z.coerce.number().int().min(1).max(2000).default(500),
+})
+
+export const runMetricsAnswer = z.object({
+  object: z.literal("list"),
+  /** Every metric that was a number once, sorted. */
+  metrics: z.array(z.string()),
+  /** Of the metrics that were asked for and are there, sorted. */
+  data: z.array(metricCurve),
+})

@@ -573,6 +573,10 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
     body: { files: { "wandb-history.jsonl": { offset: 0, content: ['{"_step":0,"loss":1}'] } } },
   })),
   "GET /files/:entity/:project/:run/*": read((h) => ({ params: { ...v2(h), run: h.wandbRunName, "*": h.wandbFile } })),
+  "GET /v1/runs/:entity/:project/:run/metrics": read((h) => ({
+    params: { ...v2(h), run: h.wandbRunName },
+    query: { metric: "loss" },
+  })),
   // Such addresses are keys themselves; `run-files` has their tests.
   "PUT /files/upload/:token": write((h) => ({ params: { token: h.fileDigest }, text: "{}", status: 404 })),
   "GET /files/direct/:token": read((h) => ({ params: { token: h.fileDigest }, status: 404 })),

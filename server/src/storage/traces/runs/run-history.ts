@@ -36,7 +36,7 @@ export interface StepTexts {
 }
 
 /** Lines that clients log for one step make one row; a training job's row stays separate. */
-const writer = `if(startsWith(segment, '${jobSegments}'), segment, '')`
+export const writer = `if(startsWith(segment, '${jobSegments}'), segment, '')`
 
 export interface StepRange {
   /** Inclusive. */

@@ -106,6 +106,9 @@ export const platformMeanings: Meanings = {
       exitcode: "Exit status of the program; 0 means that it succeeded.",
     },
     "FileStreamBody.files": { offset: "Number of the first line, from 0.", content: "The lines." },
+    RunMetricsAnswer: {
+      metrics: "Names of everything that was a number once, sorted.",
+    },
     GraphqlAnswer: {
       data: "What was asked for; null: it could not be answered.",
       errors: "What went wrong; absent: nothing.",

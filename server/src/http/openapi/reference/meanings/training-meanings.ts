@@ -403,9 +403,9 @@ export const trainingMeanings: Meanings = {
       metric: "Name of the metric.",
       step: "Of each point the newest step that it stands for.",
       at: "When each of these steps was made.",
-      min: "Of each point the least value, over all gradient steps of its steps.",
-      max: "Of each point the greatest value, over all gradient steps of its steps.",
-      mean: "Of each point the mean, over all gradient steps of its steps.",
+      min: "Of each point the least value of all values of its steps; a model has one for each gradient step.",
+      max: "Of each point the greatest value of all values of its steps; a model has one for each gradient step.",
+      mean: "Of each point the mean of all values of its steps; a model has one for each gradient step.",
       last: "The value at the newest step of each point: of several gradient steps their mean.",
     },
     ModelMetrics: {

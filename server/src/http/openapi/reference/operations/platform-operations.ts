@@ -81,6 +81,14 @@ export const platformOperations: Operations = {
       params: { entity, project, run, "*": wandbFile },
     }),
   },
+  "GET /v1/runs/:entity/:project/:run/metrics": {
+    description:
+      "Curves of what the program logged, or of what the client measured of the machine (`source=system`). With more steps than `points`, a point stands for several and keeps their lowest and highest value; NaN and the infinities are left out.",
+    example: ({ entity, project, wandbRunName: run }) => ({
+      params: { entity, project, run },
+      query: { metric: "loss" },
+    }),
+  },
   "PUT /files/upload/:token": {
     description: "The address is the key: it stores one file of one run and is valid for an hour.",
     example: () => ({ params: { token: "WyJhY21lIl0.c2lnbmF0dXJl" }, text: "the file" }),

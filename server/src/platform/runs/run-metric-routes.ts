@@ -1,0 +1,59 @@
+/** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
+import { invalid } from "../../errors.ts"
+import { type Route, route } from "../../http/route.ts"
+import { curveNames, type RunPoint, runPoints } from "../../storage/traces/runs/run-curves.ts"
+import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
+import type { MetricCurve } from "../../wire/training/model-metrics.ts"
+import { requireRun } from "./run-access.ts"
+import type { RunDependencies } from "./run-dependencies.ts"
+
+/** Limit on the points of all curves of one answer. */
+const mostPoints = 50_000
+
+export function runMetricRoutes({ database, traces }: RunDependencies): Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/v1/runs/:entity/:project/:run/metrics",
+      access: { right: "read", of: "run path.entity/project/run" },
+      dialect: "openai",
+      summary: "Read metrics of a run of the wandb client, with the lowest and highest value of each point",
+      tag: "Runs",
+      schemas: { params: runMetricsParams, query: runMetricsQuery },
+      response: runMetricsAnswer,
+      refusals: ["404"],
+      handle: async ({ params, query: { source, metric = [], points }, principal }) => {
+        const { run } = await requireRun(database, principal, params)
+        if (metric.length * points > mostPoints) throw tooMany()
+        const key = { projectId: run.project_id, runId: run.id }
+        const metrics = await curveNames(traces, key, source)
+        const wanted = [...new Set(metric)].filter((name) => metrics.includes(name))
+        return {
+          object: "list",
+          metrics,
+          data: toCurves(await runPoints(traces, key, { source, metrics: wanted, points })),
+        }
+      },
+    }),
+  ]
+}
+
+function tooMany() {
+  return invalid(
+    ["query", "points"],
+    `the answer could have more than ${mostPoints} points: name fewer metrics, or ask for fewer points`,
+  )
+}
+
+function toCurves(points: readonly RunPoint[]): MetricCurve[] {
+  const byMetric = Map.groupBy(points, ({ metric }) => metric)
+  return Array.from(byMetric, ([metric, of]) => ({
+    metric,
+    step: of.map(({ step }) => step),
+    at: of.map(({ at }) => at.toISOString()),
+    min: of.map(({ min }) => min),
+    max: of.map(({ max }) => max),
+    mean: of.map(({ mean }) => mean),
+    last: of.map(({ last }) => last),
+  }))
+}

@@ -1,0 +1,129 @@
+/** Curves of what a run logged: however long it is, a point of each keeps its lowest and highest value. */
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
+import { historyEnd, historyKeys, writer } from "./run-history.ts"
+import { ofRun, type RunKey } from "./run-tables.ts"
+
+/** `history`: what the program logged. `system`: what the client measured of the machine beside it. */
+export type CurveSource = "history" | "system"
+
+export interface RunPoint {
+  metric: string
+  /** Of system rows their number, in the order of time. */
+  step: number
+  at: Date
+  min: number
+  max: number
+  mean: number
+  last: number
+}
+
+interface CurveSelection {
+  source: CurveSource
+  metrics: readonly string[]
+  /** At most so many of each metric. */
+  points: number
+}
+
+/** What each row has besides what was logged in it. */
+const ownColumns = new Set(["_step", "_runtime", "_timestamp"])
+
+/** Names of what was a number once, sorted. */
+export async function curveNames(traces: TraceStore, run: RunKey, source: CurveSource): Promise<string[]> {
+  if (source === "history") {
+    const keys = await historyKeys(traces, run)
+    const names = keys.filter(({ key, type }) => type === "number" && !ownColumns.has(key)).map(({ key }) => key)
+    return names.toSorted()
+  }
+  const rows = await traces.rows<{ name: string }>(
+    `select distinct name from (select ${finite} as json from run_lines where ${ofRun} and file = 'events')
+      array join JSONExtractKeys(json) as name
+      where startsWith(name, 'system.') and JSONType(json, name) in ('Double', 'Int64', 'UInt64') order by name`,
+    { ...run },
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** By metric and step. */
+export async function runPoints(traces: TraceStore, run: RunKey, selection: CurveSelection): Promise<RunPoint[]> {
+  if (selection.metrics.length === 0) return []
+  const parameters = new SqlParameters()
+  const values =
+    selection.source === "history" ? historyValues(selection, parameters) : systemValues(selection, parameters)
+  const { firstStep, lastStep } =
+    selection.source === "history" ? await historyEnd(traces, run) : await systemEnd(traces, run)
+  const stepsPerPoint = Math.max(1, Math.ceil((lastStep - firstStep + 1) / selection.points))
+  const first = parameters.bind(firstStep, "Int64")
+  const rows = await traces.rows<
+    Record<"metric" | "step" | "at", string> & Record<"min" | "max" | "mean" | "last", number>
+  >(
+    `select metric, max(step) as step, argMax(at, values.step) as at, min(value) as min, max(value) as max,
+      avg(value) as mean, argMax(value, values.step) as last
+    from (${values}) as values where isFinite(value)
+    group by metric, intDiv(values.step - ${first}, ${parameters.bind(stepsPerPoint, "Int64")}) order by metric, step`,
+    { ...run, ...parameters.values },
+  )
+  return rows.map((row) => ({ ...row, step: Number(row.step), at: new Date(Number(row.at)) }))
+}
+
+/** Python writes numbers that are none into the JSON of a row, and no reader of JSON takes them. */
+const finite = `replaceRegexpAll(text, ':\\\\s*-?(NaN|Infinity)', ':null')`
+
+/** When a row was logged, in milliseconds; of one that does not say it, when it came. */
+const loggedAt = `if(JSONExtractFloat(json, '_timestamp') between 1 and 253402300799,
+  toInt64(JSONExtractFloat(json, '_timestamp') * 1000), toUnixTimestamp64Milli(version))`
+
+function historyValues({ metrics }: CurveSelection, parameters: SqlParameters): string {
+  const names = metrics.map((metric) => ({ metric, name: parameters.bind(metric, "String") }))
+  const values = names.map(({ metric, name }) => {
+    const found = pathsOf(metric).map((path) => numberAt(path, parameters))
+    return `(${name}, if(types[indexOf(keys, ${name})] = 'number', coalesce(${found.join(", ")}), null))`
+  })
+  // Of a step that came twice the later value counts, key by key, as where the history is read.
+  return `select metric, step, argMax(number, (version, line)) as value, max(at) as at from (
+    select step, ${writer} as writer, version, line, ${finite} as json, ${loggedAt} as at,
+      arrayJoin([${values.join(", ")}]) as pair, pair.1 as metric, pair.2 as number
+    from run_history final where ${ofRun} and hasAny(keys, [${names.map(({ name }) => name).join(", ")}])
+  ) where number is not null group by metric, step, writer`
+}
+
+function systemValues({ metrics }: CurveSelection, parameters: SqlParameters): string {
+  const values = metrics.map((metric) => `(${parameters.bind(metric, "String")}, ${numberAt([metric], parameters)})`)
+  return `select pair.1 as metric, step, assumeNotNull(pair.2) as value, at from (
+    select row_number() over (order by at, segment, line) - 1 as step, at, arrayJoin([${values.join(", ")}]) as pair
+    from (select segment, line, ${finite} as json, ${loggedAt} as at from run_lines final
+      where ${ofRun} and file = 'events')
+  ) where pair.2 is not null`
+}
+
+async function systemEnd(traces: TraceStore, run: RunKey) {
+  const [row] = await traces.rows<{ count: string }>(
+    `select count() as count from run_lines final where ${ofRun} and file = 'events'`,
+    { ...run },
+  )
+  return { firstStep: 0, lastStep: Number(row?.count ?? 0) - 1 }
+}
+
+function numberAt(path: readonly string[], parameters: SqlParameters): string {
+  return `JSONExtract(json, ${path.map((part) => parameters.bind(part, "String")).join(", ")}, 'Nullable(Float64)')`
+}
+
+const mostPaths = 16
+
+/** A column `a.b` is a member of that name, or the member `b` of `a`: every way to read its dots. */
+function pathsOf(column: string): string[][] {
+  let paths: string[][] = [[]]
+  for (const part of column.split(".")) {
+    paths = paths.flatMap((path) => {
+      const last = path.at(-1)
+      return last === undefined
+        ? [[part]]
+        : [
+            [...path.slice(0, -1), `${last}.${part}`],
+            [...path, part],
+          ]
+    })
+    paths = paths.length > mostPaths ? [paths[0] ?? [], paths.at(-1) ?? []] : paths
+  }
+  return paths
+}

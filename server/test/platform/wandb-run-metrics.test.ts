@@ -1,0 +1,106 @@
+/** Curves of runs, as the page of a run draws them: platform-wandb 7. */
+import { randomUUID } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { type RunNames, startRun, streamPath } from "../support/wandb-runs.ts"
+
+let opened: EvaluationApp
+beforeAll(async () => (opened = await openEvaluationApp()))
+afterAll(() => opened.close())
+
+interface Curve {
+  metric: string
+  step: number[]
+  at: string[]
+  min: number[]
+  max: number[]
+  mean: number[]
+  last: number[]
+}
+
+const began = Date.parse("2026-11-20T08:00:00Z") / 1000
+
+async function newRun(): Promise<RunNames> {
+  const names = { entity: "acme", project: "curves", run: randomUUID().slice(0, 8) }
+  await startRun(opened.acme, names)
+  return names
+}
+
+async function stream(names: RunNames, file: string, content: readonly string[], offset = 0) {
+  expect(await opened.acme.post(streamPath(names), { files: { [file]: { offset, content } } })).toMatchObject({
+    status: 200,
+  })
+}
+
+async function metricsOf({ entity, project, run }: RunNames, query: string) {
+  const { status, body } = await opened.acme.get(`/v1/runs/${entity}/${project}/${run}/metrics?${query}`)
+  return { status, ...(body as { metrics: string[]; data: Curve[] }) }
+}
+
+test("platform-wandb 7: a curve of few points keeps the lowest and highest value of each", async () => {
+  const names = await newRun()
+  const loss = (step: number) => (step === 777 ? 1000 : step === 4321 ? -1000 : step % 7)
+  const rows = Array.from({ length: 10_000 }, (_, step) =>
+    JSON.stringify({ _step: step, _timestamp: began + step, _runtime: step, loss: loss(step) }),
+  )
+  await stream(names, "wandb-history.jsonl", rows)
+  const { metrics, data } = await metricsOf(names, "metric=loss&metric=nothing&points=100")
+  expect(metrics).toEqual(["loss"])
+  expect(data.map(({ metric }) => metric)).toEqual(["loss"])
+  const [curve] = data
+  expect(curve?.step).toEqual(Array.from({ length: 100 }, (_, point) => point * 100 + 99))
+  expect([curve?.max[7], curve?.min[43]]).toEqual([1000, -1000])
+  expect(curve?.last.at(-1)).toBe(loss(9999))
+  expect(curve?.mean[0]).toBeCloseTo(2.95, 5)
+  expect(curve?.at[0]).toBe("2026-11-20T08:01:39.000Z")
+})
+
+test("platform-wandb 7: columns are read by their dots, steps that came twice by their later value, and what is no number not at all", async () => {
+  const names = await newRun()
+  await stream(names, "wandb-history.jsonl", [
+    '{"_step": 0, "a.b": 1, "d": {"e": 5, "f": {"g": 2}}, "text": "x", "loss": NaN, "yes": true}',
+    '{"_step": 1, "a.b": 2, "d": {"e": 6}, "loss": -Infinity, "big": 4611686018427387904}',
+    '{"_step": 2, "a.b": "three", "loss": 0.5, "note": "x: NaN"}',
+    '{"_step": 2, "loss": 0.25}',
+  ])
+  const { metrics, data } = await metricsOf(
+    names,
+    "metric=a.b&metric=d.e&metric=d.f.g&metric=loss&metric=big&metric=yes",
+  )
+  expect(metrics).toEqual(["a.b", "big", "d.e", "d.f.g", "loss"])
+  expect(data.map(({ metric, step, last }) => [metric, step, last])).toEqual([
+    ["a.b", [0, 1], [1, 2]],
+    ["big", [1], [2 ** 62]],
+    ["d.e", [0, 1], [5, 6]],
+    ["d.f.g", [0], [2]],
+    ["loss", [2], [0.25]],
+  ])
+  expect((await metricsOf(names, "")).data).toEqual([])
+})
+
+test("platform-wandb 7: system rows are curves by time; a time that is none is that of the arrival", async () => {
+  const names = await newRun()
+  await stream(names, "wandb-events.jsonl", [
+    JSON.stringify({ "system.cpu": 3, "system.proc.memory": 7, _wandb: true, _timestamp: began, _runtime: 1 }),
+    JSON.stringify({ "system.cpu": 90, _wandb: true, _timestamp: began + 15, _runtime: 16 }),
+    JSON.stringify({ "system.cpu": 5, _wandb: true, _timestamp: 1e300 }),
+  ])
+  const { metrics, data } = await metricsOf(names, "source=system&metric=system.cpu")
+  expect(metrics).toEqual(["system.cpu", "system.proc.memory"])
+  expect(data.map(({ step, last }) => [step, last])).toEqual([
+    [
+      [0, 1, 2],
+      [3, 90, 5],
+    ],
+  ])
+  expect(data[0]?.at.slice(0, 2)).toEqual(["2026-11-20T08:00:00.000Z", "2026-11-20T08:00:15.000Z"])
+  expect(Math.abs(Date.parse(data[0]?.at[2] ?? "") - Date.now())).toBeLessThan(600_000)
+})
+
+test("law 8: more metrics and points than an answer may have are refused", async () => {
+  const names = await newRun()
+  const many = Array.from({ length: 51 }, (_, index) => `metric=m${index}`)
+  expect((await metricsOf(names, many.join("&"))).status).toBe(422)
+  expect((await metricsOf(names, `points=2000&${many.slice(0, 26).join("&")}`)).status).toBe(422)
+  expect(await metricsOf(names, many.slice(1).join("&"))).toMatchObject({ status: 200, metrics: [], data: [] })
+})
