@@ -278,13 +278,11 @@ describe("addresses", () => {
     await close()
   })
 
-  test("the link that wandb prints leads to the model of the run's name, else to the lines that read the run", async () => {
+  test("the link that wandb prints leads to the model of the run's name, else to the run", async () => {
     const model = { entity: "local", project: "linked-runs", name: "agent", base_model: "heddle/tiny" }
     await heddle.send("POST", "/v1/preview/models", model)
     const { page, complaints, close } = await open("/local/linked-runs/runs/w1jkb71d")
-    await page.getByRole("heading", { name: "Only runs of models have a page" }).waitFor()
-    const code = page.getByRole("region", { name: "Code that reads the run" })
-    expect(await code.innerText()).toContain('wandb.Api().run("local/linked-runs/w1jkb71d")')
+    await page.getByRole("heading", { name: "No such run" }).waitFor()
     await page.goto(`${heddle.url}/local/linked-runs/runs/agent`)
     await page.waitForURL("**/local/linked-runs/models/agent")
     await page.getByRole("heading", { name: "agent", exact: true }).waitFor()

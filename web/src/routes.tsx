@@ -31,6 +31,7 @@ import { labelSearch } from "./pages/project/queues/label/label-search.ts"
 import { newQueueSearch } from "./pages/project/queues/new/new-queue-search.ts"
 import { queueSearch } from "./pages/project/queues/queue/queue-search.ts"
 import { isSettingsSection, settingsSearch, settingsSections } from "./pages/project/settings/settings-search.ts"
+import { runSearch } from "./pages/project/runs/run/run-search.ts"
 import { traceSearch } from "./pages/project/trace/trace-search.ts"
 import { trainSearch } from "./pages/project/train/train-search.ts"
 import { tracesSearch } from "./pages/project/traces/traces-search.ts"
@@ -169,6 +170,27 @@ const training = [
       if (!/^\d{1,10}$/.test(params.step)) throw notFound()
     },
     component: pageCode(() => import("./pages/project/models/step/step-page.tsx"), "StepPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/runs",
+    component: pageCode(() => import("./pages/project/runs/runs-page.tsx"), "RunsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/runs/$name",
+    validateSearch: runSearch,
+    // The link that the wandb SDK prints: the run of a model has the page of the model.
+    beforeLoad: async ({ params: { entity, project: name, name: run } }) => {
+      const { isModel } = await import("./api/training/training.ts")
+      if (!(await isModel({ entity, project: name }, run))) return
+      throw redirect({
+        to: "/$entity/$project/models/$name",
+        params: { entity, project: name, name: run },
+        replace: true,
+      })
+    },
+    component: pageCode(() => import("./pages/project/runs/run/run-page.tsx"), "RunPage"),
   }),
   createRoute({
     getParentRoute: () => project,
@@ -335,7 +357,7 @@ function viewLink(list: "traces" | "evaluations") {
   })
 }
 
-/** Links that the Weave and wandb SDKs print, to where the same is here. */
+/** Links that the Weave SDK prints, to where the same is here. */
 const sdkLinks = [
   createRoute({
     getParentRoute: () => project,
@@ -375,20 +397,6 @@ const sdkLinks = [
     beforeLoad: ({ params: { _splat: id = "", ...params } }) => {
       throw redirect({ to: "/$entity/$project/conversations/$id", params: { ...params, id }, replace: true })
     },
-  }),
-  createRoute({
-    getParentRoute: () => project,
-    path: "/runs/$name",
-    beforeLoad: async ({ params: { entity, project: name, name: run } }) => {
-      const { isModel } = await import("./api/training/training.ts")
-      if (!(await isModel({ entity, project: name }, run))) return
-      throw redirect({
-        to: "/$entity/$project/models/$name",
-        params: { entity, project: name, name: run },
-        replace: true,
-      })
-    },
-    component: pageCode(() => import("./pages/project/run/run-page.tsx"), "RunPage"),
   }),
 ] as const
 

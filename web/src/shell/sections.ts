@@ -39,7 +39,7 @@ export const sections: readonly Section[] = [
   },
   {
     to: "/$entity/$project/models",
-    also: ["/$entity/$project/jobs", "/$entity/$project/base-models"],
+    also: ["/$entity/$project/jobs", "/$entity/$project/runs", "/$entity/$project/base-models"],
     label: "Models & jobs",
     icon: Spline,
     key: "m",

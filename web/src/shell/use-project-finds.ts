@@ -1,9 +1,10 @@
-/** What of a project the palette finds by a word: its models, objects and queues by their names, a call or a trace by its id. */
+/** What of a project the palette finds by a word: its models, runs, objects and queues by their names, a call or a trace by its id. */
 import { useNavigate } from "@tanstack/react-router"
-import { Database, FlaskConical, Highlighter, ListTree, type LucideIcon, Spline } from "lucide-react"
+import { ChartLine, Database, FlaskConical, Highlighter, ListTree, type LucideIcon, Spline } from "lucide-react"
 import { useQueues } from "../api/labelling/annotation-queues.ts"
 import { findTraceOf } from "../api/calls/find-call.ts"
 import { useObjectVersions } from "../api/objects/object-versions.ts"
+import { useRunPages } from "../api/runs/runs.ts"
 import { useModels } from "../api/training/training.ts"
 import { shortId } from "../format/ids.ts"
 import { kindOfObject } from "../objects/object-kinds.ts"
@@ -32,6 +33,7 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const filter = { latest_only: true }
   const objects = useObjectVersions({ project_id, filter, metadata_only: true, limit: mostRead }, enabled)
   const queues = useQueues({ project_id, limit: 100 }, { enabled })
+  const runs = useRunPages({ entity, project: name }, { enabled })
   if (!enabled) return []
   const params = { entity, project: name }
   const found: Find[] = [
@@ -41,6 +43,20 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
       note: "trained model",
       icon: Spline,
       run: () => void navigate({ to: "/$entity/$project/models/$name", params: { ...params, name: model.name } }),
+    })),
+    {
+      id: "runs",
+      label: "Runs",
+      note: "page",
+      icon: ChartLine,
+      run: () => void navigate({ to: "/$entity/$project/runs", params }),
+    },
+    ...(runs.data ?? []).map((run) => ({
+      id: `run ${run.name}`,
+      label: run.displayName || run.name,
+      note: "run",
+      icon: ChartLine,
+      run: () => void navigate({ to: "/$entity/$project/runs/$name", params: { ...params, name: run.name } }),
     })),
     ...(objects.data ?? []).map((object) => {
       const { noun } = kindOfObject(object)

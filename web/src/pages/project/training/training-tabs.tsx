@@ -1,4 +1,4 @@
-/** The three lists of this section, each at its own address. */
+/** The lists of this section, each at its own address. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -7,6 +7,7 @@ import styles from "./training-tabs.module.css"
 const lists = [
   { to: "/$entity/$project/models", name: "Models" },
   { to: "/$entity/$project/jobs", name: "Jobs" },
+  { to: "/$entity/$project/runs", name: "Runs" },
   { to: "/$entity/$project/base-models", name: "Base models" },
 ] as const
 

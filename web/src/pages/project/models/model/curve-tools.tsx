@@ -3,8 +3,7 @@ import { getRouteApi } from "@tanstack/react-router"
 import { X } from "lucide-react"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField } from "../../../../components/controls/field.tsx"
-import { Segmented } from "../../../../components/controls/segmented.tsx"
-import { formatScore } from "../../../../format/numbers.ts"
+import { AxisTools, ZoomHint } from "../../training/axis-tools.tsx"
 import type { MetricPanel } from "../../training/metric-panels.ts"
 import styles from "./curve-tools.module.css"
 
@@ -21,7 +20,7 @@ interface CurveToolsProps {
 }
 
 export function CurveTools({ panels, chosen, others, siblings, mostOthers }: CurveToolsProps) {
-  const { x = "step", smooth = 0, x0 } = route.useSearch()
+  const search = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changes: ReturnType<typeof route.useSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
@@ -43,28 +42,7 @@ export function CurveTools({ panels, chosen, others, siblings, mostOthers }: Cur
           ))}
         </SelectField>
       </span>
-      <Segmented
-        label="Horizontal axis"
-        value={x}
-        segments={[
-          { value: "step", label: "Step" },
-          { value: "time", label: "Time" },
-        ]}
-        // The part that is shown is one of the other axis.
-        onChange={(next) => change({ x: next === "time" ? next : undefined, x0: undefined, x1: undefined })}
-      />
-      <label className={styles.smooth}>
-        Smoothing
-        <input
-          type="range"
-          min={0}
-          max={0.95}
-          step={0.05}
-          value={smooth}
-          onChange={({ target }) => change({ smooth: Number(target.value) || undefined })}
-        />
-        <output>{formatScore(smooth)}</output>
-      </label>
+      <AxisTools search={search} onChange={change} />
       {others.map((name) => (
         <Button
           key={name}
@@ -91,15 +69,7 @@ export function CurveTools({ panels, chosen, others, siblings, mostOthers }: Cur
           </SelectField>
         </span>
       )}
-      <span className={styles.hint}>
-        {x0 === undefined ? (
-          "drag to zoom"
-        ) : (
-          <Button size="small" onClick={() => change({ x0: undefined, x1: undefined })}>
-            Show all
-          </Button>
-        )}
-      </span>
+      <ZoomHint search={search} onChange={change} />
     </div>
   )
 }

@@ -1,0 +1,48 @@
+/** Files of a run: those that the client stores when it ends, and what the program saved. */
+import { type OfRun, useRunFiles } from "../../../../api/runs/runs.ts"
+import { addressOf } from "../../../../base-path.ts"
+import { PaneHead } from "../../../../components/layout/pane.tsx"
+import { PlainTable } from "../../../../components/layout/plain-table.tsx"
+import { Loaded } from "../../../../components/states/loaded.tsx"
+import { counted } from "../../../../format/counted.ts"
+import { formatBytes } from "../../../../format/sizes.ts"
+import { MoreRows } from "../../training/more-rows.tsx"
+import styles from "./run-files.module.css"
+
+const heads = [
+  { name: "File", className: styles.file },
+  { name: "Size", className: styles.size },
+]
+
+export function RunFiles({ of, count }: { of: OfRun; count: number }) {
+  const files = useRunFiles(of, count)
+  const { entity, project, run } = of
+  const addressOfFile = (name: string) =>
+    addressOf(`/files/${[entity, project, run, ...name.split("/")].map(encodeURIComponent).join("/")}`)
+  return (
+    <section aria-label="Files">
+      <PaneHead title="Files" note={count === 0 ? undefined : counted(count, "file")} />
+      <Loaded query={files} what="files">
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className={styles.none}>The client stores files when the run ends.</p>
+          ) : (
+            <PlainTable label="Files of the run" heads={heads} isHeadHidden>
+              {rows.map(({ name, sizeBytes }) => (
+                <tr key={name}>
+                  <td className={styles.file} title={name}>
+                    <a href={addressOfFile(name)} download={name.split("/").at(-1)}>
+                      {name}
+                    </a>
+                  </td>
+                  <td className={styles.size}>{formatBytes(sizeBytes)}</td>
+                </tr>
+              ))}
+            </PlainTable>
+          )
+        }
+      </Loaded>
+      <MoreRows what="files" query={files} />
+    </section>
+  )
+}
