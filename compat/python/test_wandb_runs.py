@@ -53,7 +53,7 @@ def ask(server: Server, query: str) -> Any:
 
 
 @covers("wandb-run")
-def test_a_run_is_recorded_and_read_back(project: str) -> None:
+def test_a_run_is_recorded_and_read_back(server: Server, project: str) -> None:
     config = {"lr": 0.1, "nested": {"a": [1, 2]}, "big": 2**62, "text": "é\u2028"}
     run = wandb.init(
         project=project, name="Shown", config=config, notes="note", tags=["a", "b"], group="g", job_type="train"
@@ -65,6 +65,9 @@ def test_a_run_is_recorded_and_read_back(project: str) -> None:
     run.summary["best"] = 0.5
     path = run.path
     run.finish()
+    assert run.url == f"{server.url}/{run.entity}/{project}/runs/{run.id}"
+    with urlopen(Request(run.url, headers={"Accept": "text/html"}), timeout=30) as page:
+        assert page.headers.get_content_type() == "text/html"
 
     stored = read(path)
     assert (stored.state, stored.name, stored.notes) == ("finished", "Shown", "note")
