@@ -24,7 +24,7 @@ const partModules = [
   "base-path",
   "calls/call-names",
   "clock",
-  "components/charts/chart-colors",
+  "components/charts/(chart-colors|sparkline)",
   "components/controls/(?!field|download-button|save-file|use-draft)",
   "components/layout/(pane|page-bar|plain-table)",
   "components/signs/(?!heat|comparison-bar|tag)",
@@ -33,6 +33,7 @@ const partModules = [
   "format",
   "json/json-(cursor|text)",
   "keys",
+  "pages/project/training/(telling-curve|job-progress|job-words)\\.",
 ]
 const partIcons = "lucide-react/dist/esm/icons/(rotate-ccw|zap)\\.mjs$"
 const parts = { name: "parts", test: new RegExp(`web/src/(${partModules.join("|")})|${partIcons}`) }

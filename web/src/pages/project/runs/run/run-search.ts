@@ -1,13 +1,8 @@
-import { searchChoice, searchKeys, searchNumber, searchSwitch } from "../../../../url/search.ts"
+import { searchKeys, searchSwitch } from "../../../../url/search.ts"
+import { curveKeys } from "../../training/curve-search.ts"
 
 export const runSearch = searchKeys({
-  /** By step unless it says otherwise. */
-  x: searchChoice(["time"]),
-  /** Weight of what came before, below 1. */
-  smooth: searchNumber,
-  /** The part of x that is shown. */
-  x0: searchNumber,
-  x1: searchNumber,
+  ...curveKeys,
   /** Whether the metrics of the machine are unfolded. */
   system: searchSwitch,
 })
