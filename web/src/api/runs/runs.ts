@@ -125,8 +125,9 @@ interface RunMetricParameters {
   points?: number
 }
 
-/** Without a metric their names alone. */
-export function useRunMetrics({ entity, project, run }: OfRun, parameters: RunMetricParameters, live: Live = {}) {
+/** Without a metric their names alone. `heardAt`: when the run was heard of last; they are read again with the next time. */
+export function useRunMetrics({ entity, project, run }: OfRun, parameters: RunMetricParameters, heardAt: string) {
   const path = `/v1/runs/${[entity, project, run].map(encodeURIComponent).join("/")}/metrics`
-  return useQuery({ ...jsonQuery<RunMetrics>("GET", path, parameters), ...live })
+  const query = jsonQuery<RunMetrics>("GET", path, parameters)
+  return useQuery({ ...query, queryKey: [...query.queryKey, heardAt] })
 }

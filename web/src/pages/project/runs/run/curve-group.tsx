@@ -27,13 +27,20 @@ type Curve = RunMetrics["data"][number]
 interface CurveGroupProps {
   group: MetricGroup
   of: OfRun
-  live: { refetchInterval: number }
+  heardAt: string
   source: Source
   isOpenAtFirst: boolean
   onToggle?: (isOpen: boolean) => void
 }
 
-export function CurveGroup({ group: { title, metrics }, of, live, source, isOpenAtFirst, onToggle }: CurveGroupProps) {
+export function CurveGroup({
+  group: { title, metrics },
+  of,
+  heardAt,
+  source,
+  isOpenAtFirst,
+  onToggle,
+}: CurveGroupProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst)
   const [parts, setParts] = useState(1)
   const shown = metrics.slice(0, parts * chartsOfPart)
@@ -58,7 +65,7 @@ export function CurveGroup({ group: { title, metrics }, of, live, source, isOpen
               metrics={shown.slice(part * chartsOfPart, (part + 1) * chartsOfPart)}
               title={title}
               of={of}
-              live={live}
+              heardAt={heardAt}
               source={source}
             />
           ))}
@@ -79,12 +86,12 @@ interface ChartsProps {
   title: string
   metrics: readonly string[]
   of: OfRun
-  live: { refetchInterval: number }
+  heardAt: string
   source: Source
 }
 
-function Charts({ title, metrics, of, live, source }: ChartsProps) {
-  const query = useRunMetrics(of, { source, metric: metrics, points }, live)
+function Charts({ title, metrics, of, heardAt, source }: ChartsProps) {
+  const query = useRunMetrics(of, { source, metric: metrics, points }, heardAt)
   return (
     <>
       {query.error && (

@@ -4,7 +4,6 @@ import { type OfRun, type OneRun, useRunMetrics } from "../../../../api/runs/run
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { AxisTools, ZoomHint } from "../../training/axis-tools.tsx"
-import { idle, underWay } from "../../training/live.ts"
 import { isUnderWay } from "../run-state.tsx"
 import { metricGroups } from "../run-values.ts"
 import { CurveGroup } from "./curve-group.tsx"
@@ -16,9 +15,9 @@ const route = getRouteApi("/signed-in/$entity/$project/runs/$name")
 const mostOpen = 6
 
 export function RunCurves({ of, run }: { of: OfRun; run: OneRun }) {
-  const live = isUnderWay(run) ? underWay : idle
-  const logged = useRunMetrics(of, { source: "history" }, live)
-  const measured = useRunMetrics(of, { source: "system" }, live)
+  const heardAt = run.heartbeatAt
+  const logged = useRunMetrics(of, { source: "history" }, heardAt)
+  const measured = useRunMetrics(of, { source: "system" }, heardAt)
   const { system = false, ...search } = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changes: ReturnType<typeof route.useSearch>) =>
@@ -39,7 +38,7 @@ export function RunCurves({ of, run }: { of: OfRun; run: OneRun }) {
                 key={group.title}
                 group={group}
                 of={of}
-                live={live}
+                heardAt={heardAt}
                 source="history"
                 isOpenAtFirst={place < mostOpen}
               />
@@ -51,7 +50,7 @@ export function RunCurves({ of, run }: { of: OfRun; run: OneRun }) {
         <CurveGroup
           group={{ title: "System", metrics: measured.data.metrics }}
           of={of}
-          live={live}
+          heardAt={heardAt}
           source="system"
           isOpenAtFirst={system}
           onToggle={(isOpen) => change({ system: isOpen || undefined })}
