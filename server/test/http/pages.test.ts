@@ -96,8 +96,8 @@ describe("the policy of a page", () => {
     const nonce = /<meta nonce="([^"]+)">/.exec(first.payload)?.[1]
     expect(first.headers["content-security-policy"]).toBe(
       "default-src 'none'; script-src 'self'; " +
-        `style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; ` +
-        "worker-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
+        `style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; media-src 'self' data:; font-src 'self'; ` +
+        "connect-src 'self'; worker-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
     )
     expect(second.payload).not.toContain(nonce)
     expect(first.headers).toMatchObject({

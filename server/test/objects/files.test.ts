@@ -158,6 +158,84 @@ describe("calls 7: files", () => {
   })
 })
 
+describe("calls 7: a file for a page", () => {
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
+  const store = async (project: string, file: Buffer) => {
+    const parts: Part[] = [
+      ["project_id", project],
+      ["file", file],
+    ]
+    return ((await upload("/file/create", parts)).body as { digest: string }).digest
+  }
+  const shown = (query: Record<string, string>, headers: Record<string, string> = {}, caller = acme) =>
+    opened.app.server.inject({
+      url: `/files/content?${new URLSearchParams(query).toString()}`,
+      headers: { authorization: `Bearer ${caller.key}`, ...headers },
+    })
+
+  test("comes under the type that was asked for, and no browser takes it for a page", async () => {
+    const project_id = acme.newProject()
+    const query = { project_id, digest: await store(project_id, svg) }
+    const answer = await shown({ ...query, type: "image/svg+xml", name: 'ä"\r\n.svg' })
+    expect([answer.statusCode, answer.rawPayload.equals(svg)]).toEqual([200, true])
+    expect(answer.headers).toMatchObject({
+      "content-type": "image/svg+xml",
+      "content-length": `${svg.length}`,
+      "content-disposition": "attachment; filename*=UTF-8''%C3%A4%22%0D%0A.svg",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "cross-origin-resource-policy": "same-origin",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    })
+    expect((await shown(query)).headers).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-disposition": "attachment",
+    })
+  })
+
+  test.each(["text/html", "application/xhtml+xml", "text/xml", "application/pdf", "image/png, text/html", ""])(
+    "the type %j is refused",
+    async (type) => {
+      const project_id = acme.newProject()
+      const query = { project_id, digest: await store(project_id, svg) }
+      expect((await shown({ ...query, type })).statusCode).toBe(422)
+    },
+  )
+
+  test("a part of it is 206, and what is no part of it is all of it", async () => {
+    const project_id = acme.newProject()
+    const query = { project_id, digest: await store(project_id, Buffer.from("file 6")) }
+    const part = await shown(query, { range: "bytes=1-3" })
+    expect([part.statusCode, part.payload, part.headers["content-range"], part.headers["content-length"]]).toEqual([
+      206,
+      "ile",
+      "bytes 1-3/6",
+      "3",
+    ])
+    const whole = await shown(query, { range: "bytes=6-" })
+    expect([whole.statusCode, whole.payload]).toEqual([200, "file 6"])
+  })
+
+  test("security 5.3: a digest of another project opens nothing", async () => {
+    const { rival } = opened
+    const [mine, theirs] = [acme.newProject(), rival.newProject()]
+    const secret = await store(mine, Buffer.from(`shown secret of ${mine}`))
+    await upload(
+      "/file/create",
+      [
+        ["project_id", theirs],
+        ["file", Buffer.from("own")],
+      ],
+      rival,
+    )
+    expect((await shown({ project_id: theirs, digest: secret }, {}, rival)).statusCode).toBe(404)
+    expect((await shown({ project_id: mine, digest: secret }, {}, rival)).statusCode).toBe(403)
+    expect(
+      (await opened.app.server.inject({ url: `/files/content?project_id=${mine}&digest=${secret}` })).statusCode,
+    ).toBe(401)
+  })
+})
+
 test("security 5.3: a file is seen in its project only, even where the digest is known", async () => {
   const { rival } = opened
   const [mine, theirs] = [acme.newProject(), rival.newProject()]

@@ -2,6 +2,7 @@
 import type { FastifyReply } from "fastify"
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
+import { byteRange } from "../../http/byte-range.ts"
 import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import { readUpload } from "../../http/bodies/multipart-upload.ts"
 import type { Principal } from "../../http/principal.ts"
@@ -24,6 +25,7 @@ import {
   projectFileFields,
   projectFileStats,
   projectFileStatsBody,
+  shownFileQuery,
 } from "../../wire/objects/project-file.ts"
 import type { StoreDependencies } from "../dependencies.ts"
 import { checkDigest } from "../expected-digest.ts"
@@ -44,6 +46,7 @@ export function projectFileRoutes(dependencies: StoreDependencies): Route[] {
       createRoute(dependencies, `${prefix}/create`, uploads),
       contentRoute(dependencies, `${prefix}/content`, uploads),
     ]),
+    shownRoute(dependencies, uploads),
     route({
       ...shared,
       path: "/files/query_stats",
@@ -97,6 +100,46 @@ function contentRoute(dependencies: StoreDependencies, path: string, uploads: Ru
   })
 }
 
+/**
+ * For pictures, players and downloads of a page, which can only name an address. What a user stored is never a document
+ * of this origin: the type is one of a closed list, and to go there saves a file.
+ */
+function shownRoute(dependencies: StoreDependencies, uploads: RunningUploads): Route {
+  return route({
+    ...shared,
+    method: "GET",
+    path: "/files/content",
+    access: { right: "read", of: "project query.project_id" },
+    summary: "Read a file as a picture, a player or a download of a page does",
+    schemas: { query: shownFileQuery },
+    response: projectFileContent,
+    answerTypes: ["application/octet-stream"],
+    isUncompressed: true,
+    handle: async ({ query, principal, request, reply }) => {
+      const { database, blobs } = dependencies
+      const project = await existingProject(database, principal, query.project_id)
+      const file = await uploads.find(principal.userId, () => findProjectFile(database, project.id, query.digest))
+      if (file === null) throw notFound(query.digest)
+      const range = byteRange(request.headers.range, file.sizeBytes)
+      if (range !== null) {
+        reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${file.sizeBytes}`)
+      }
+      return reply
+        .header("content-type", query.type ?? "application/octet-stream")
+        .header("content-length", range === null ? file.sizeBytes : range.end - range.start + 1)
+        .header("accept-ranges", "bytes")
+        .header("content-disposition", dispositionOf(query.name))
+        .header("content-security-policy", "default-src 'none'; sandbox")
+        .header("cross-origin-resource-policy", "same-origin")
+        .send(blobs.read(file.sha256, range ?? {}))
+    },
+  })
+}
+
+function dispositionOf(name: string | undefined): string {
+  return name === undefined ? "attachment" : `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`
+}
+
 /** @throws {HeddleError} `not_found`. */
 export async function sendProjectFile(
   { database, blobs }: StoreDependencies,
@@ -113,7 +156,7 @@ function sendFile(
   file: ProjectFile | null,
   reply: FastifyReply,
 ): FastifyReply {
-  if (file === null) throw new HeddleError("not_found", `File ${digest} not found`)
+  if (file === null) throw notFound(digest)
   return (
     reply
       .header("content-type", "application/octet-stream")
@@ -122,6 +165,10 @@ function sendFile(
       .header("content-disposition", "attachment")
       .send(blobs.read(file.sha256))
   )
+}
+
+function notFound(digest: string): HeddleError {
+  return new HeddleError("not_found", `File ${digest} not found`)
 }
 
 async function takeFile(

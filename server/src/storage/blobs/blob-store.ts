@@ -128,8 +128,9 @@ export class BlobStore {
     return (await stat(this.absolutePathOf(sha256))).size
   }
 
-  read(sha256: string): ReadStream {
-    return createReadStream(this.absolutePathOf(sha256))
+  /** `end` is the last byte's place. */
+  read(sha256: string, part: { start?: number; end?: number } = {}): ReadStream {
+    return createReadStream(this.absolutePathOf(sha256), part)
   }
 
   /** The content piece by piece in one buffer: each piece holds until the next one is asked for. */

@@ -16,6 +16,36 @@ export const projectFileContentBody = z.object({ project_id: z.string(), digest:
 
 export const projectFileContent = z.string().meta({ format: "binary" })
 
+/** What a page shows. None of them runs in a page: SVG comes as a picture only. */
+export const shownTypes = [
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/bmp",
+  "image/svg+xml",
+  "audio/wav",
+  "audio/mpeg",
+  "audio/ogg",
+  "audio/flac",
+  "audio/mp4",
+  "audio/aac",
+  "audio/webm",
+  "video/mp4",
+  "video/webm",
+  "video/ogg",
+  "video/quicktime",
+] as const
+
+/** `type` and `name` are those of the answer; without them it is any bytes. */
+export const shownFileQuery = z.object({
+  project_id: z.string(),
+  digest: z.string(),
+  type: z.enum(shownTypes).optional(),
+  name: z.string().max(255).optional(),
+})
+
 export const projectFileStatsBody = z.object({ project_id: z.string() })
 
 export const projectFileStats = z.object({ total_size_bytes: z.int() })

@@ -564,6 +564,7 @@ export const routeRequests: Readonly<Record<string, RouteCase>> = {
   "POST /file/content": read((h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } })),
   "POST /files/create": write((h) => ({ form: { project_id: h.projectId, file: "of an attack" } })),
   "POST /files/content": read((h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } })),
+  "GET /files/content": read((h) => ({ query: { project_id: h.projectId, digest: h.fileDigest } })),
   "POST /files/query_stats": read(ofProject),
   "POST /files/resolve_url": read((h) => ({ body: { project_id: h.projectId, uris: [h.fileDigest] } })),
   // Such addresses are keys themselves; `file-links` has their tests.

@@ -226,6 +226,12 @@ export const objectOperations: Operations = {
     description: "Does the same as `/file/content`.",
     example: (h) => ({ body: { project_id: h.projectId, digest: h.fileDigest } }),
   },
+  "GET /files/content": {
+    description:
+      "The bytes under the `type` of the query, one of a closed list, always as a download: no browser takes them for a page. " +
+      "One range of `Range` is answered with 206.",
+    example: (h) => ({ query: { project_id: h.projectId, digest: h.fileDigest } }),
+  },
   "POST /files/query_stats": {
     description: "A file counts once, however many objects name it.",
     example: ({ projectId: project_id }) => ({ body: { project_id } }),
