@@ -52,7 +52,7 @@ export default defineConfig({
   html: { cspNonce: "{{nonce}}" },
   css: { modules: { generateScopedName: classNameIn } },
   build: {
-    // The policy allows no `data:` but for images.
+    // The policy allows no `data:` but for images and sounds.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -78,3 +78,35 @@ test("calls of tools, thinking, and parts that are no text", () => {
   expect(chat?.messages[2]?.toolCalls).toEqual([{ name: "look", arguments: '{"n": 1.0}' }])
   expect(chat?.messages[4]).toMatchObject({ reasoning: "hm", toolCalls: [{ name: "say", arguments: '{"a":1}' }] })
 })
+
+test("pictures of messages are media, also in the result of a tool beside its words, and as the SDK stored them", () => {
+  const source = { type: "base64", media_type: "image/png", data: "aGk=" }
+  const stored = { _type: "CustomWeaveType", weave_type: { type: "PIL.Image.Image" }, files: { "image.png": "digest" } }
+  const chat = read({
+    messages: [
+      { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } }, "what?"] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            content: [
+              { type: "text", text: "a shot" },
+              { type: "image", source },
+            ],
+          },
+        ],
+      },
+      { role: "user", content: stored },
+      { role: "user", content: [{ type: "tool_result", content: "plain" }] },
+    ],
+  })
+  expect(
+    chat?.messages.map(({ text, media, otherParts }) => [text, media.map(({ type }) => type), otherParts]),
+  ).toEqual([
+    ["what?", ["image/png"], []],
+    ["a shot", ["image/png"], []],
+    ["", ["image/png"], []],
+    ["plain", [], []],
+  ])
+})

@@ -1,5 +1,6 @@
 /** The messages of a call, when its payloads are a chat: those of OpenAI, of Anthropic, and of what is traced around them. */
 import type { JsonText } from "../json/json-text.ts"
+import { type Media, mediaIn } from "../media/media.ts"
 import { fieldText, isJsonObject } from "../json/parsed-json.ts"
 
 export interface ToolCall {
@@ -14,8 +15,9 @@ export interface ChatMessage {
   /** The model's reasoning before its answer. */
   reasoning: string
   toolCalls: ToolCall[]
-  /** Parts that are no text: "image". */
+  /** Parts that are neither text nor media that can be shown: "image". */
   otherParts: string[]
+  media: Media[]
 }
 
 export interface Chat {
@@ -94,21 +96,26 @@ function messageOf(value: unknown): ChatMessage[] {
   }
   if (type === "function_call_output") return [plain("tool", fieldText(value["output"]))]
   const parts = Array.isArray(content) ? content : Array.isArray(value["parts"]) ? value["parts"] : null
-  const read =
-    parts === null ? { text: fieldText(content), otherParts: [], toolCalls: [], reasoning: "" } : readParts(parts)
+  const read = parts === null ? readContent(content) : readParts(parts)
   const calls = Array.isArray(value["tool_calls"]) ? value["tool_calls"].flatMap(toolCallOf) : []
   return [
     {
-      role: typeof role === "string" ? role : "assistant",
       ...read,
+      role: typeof role === "string" ? role : "assistant",
       reasoning: read.reasoning + fieldText(value["reasoning_content"] ?? value["reasoning"]),
       toolCalls: [...read.toolCalls, ...calls],
     },
   ]
 }
 
+/** A text, or one thing that the SDK stored: a picture. */
+function readContent(content: unknown): Omit<ChatMessage, "role"> {
+  const message = plain("", "")
+  return isJsonObject(content) && addMedia(message, content) ? message : plain("", fieldText(content))
+}
+
 function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
-  const message: Omit<ChatMessage, "role"> = { text: "", reasoning: "", toolCalls: [], otherParts: [] }
+  const message: Omit<ChatMessage, "role"> = { text: "", reasoning: "", toolCalls: [], otherParts: [], media: [] }
   for (const part of parts) {
     if (typeof part === "string") message.text += part
     if (!isJsonObject(part)) continue
@@ -116,10 +123,22 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
     if (type === "tool_use")
       message.toolCalls.push({ name: fieldText(part["name"]), arguments: fieldText(part["input"]) })
     else if (type === "thinking" || type === "reasoning") message.reasoning += fieldText(thinking ?? text ?? content)
-    else if (text !== undefined || type === "tool_result" || type === "text") message.text += fieldText(text ?? content)
+    else if (text !== undefined || type === "text") message.text += fieldText(text ?? content)
+    else if (addMedia(message, part)) continue
+    else if (type === "tool_result") message.text += fieldText(content)
     else message.otherParts.push(fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
   }
   return message
+}
+
+/** False: the part holds none. The texts beside them, as in the result of a tool, stay texts. */
+function addMedia(message: Omit<ChatMessage, "role">, part: Record<string, unknown>): boolean {
+  const media = mediaIn(part)
+  message.media.push(...media)
+  if (media.length > 0 && Array.isArray(part["content"])) {
+    for (const inner of part["content"]) if (isJsonObject(inner)) message.text += fieldText(inner["text"])
+  }
+  return media.length > 0
 }
 
 function toolCallOf(value: unknown): ToolCall[] {
@@ -129,5 +148,5 @@ function toolCallOf(value: unknown): ToolCall[] {
 }
 
 function plain(role: string, text: string): ChatMessage {
-  return { role, text, reasoning: "", toolCalls: [], otherParts: [] }
+  return { role, text, reasoning: "", toolCalls: [], otherParts: [], media: [] }
 }

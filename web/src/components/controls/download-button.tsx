@@ -2,10 +2,11 @@
 import { Download } from "lucide-react"
 import { ButtonContent, type ButtonLook, buttonClass } from "./button.tsx"
 
-export function DownloadButton({ href, ...look }: ButtonLook & { href: string }) {
+/** One without words needs a `label`. */
+export function DownloadButton({ href, label, ...look }: ButtonLook & { href: string; label?: string }) {
   const shown = { icon: Download, ...look }
   return (
-    <a className={buttonClass(shown)} href={href} download>
+    <a className={buttonClass(shown)} href={href} download aria-label={label}>
       <ButtonContent {...shown} />
     </a>
   )

@@ -45,19 +45,26 @@ export function Turn({ project, shown: { number, turn, messages }, hasManyAgents
       </div>
       <ol className={styles.messages}>
         {messages.map((message, index) => (
-          <Said key={index} message={message} hasManyAgents={hasManyAgents} />
+          <Said key={index} project={project.id} message={message} hasManyAgents={hasManyAgents} />
         ))}
       </ol>
     </section>
   )
 }
 
-function Said({ message, hasManyAgents }: { message: AgentMessage; hasManyAgents: boolean }) {
+interface SaidProps {
+  project: string
+  message: AgentMessage
+  hasManyAgents: boolean
+}
+
+function Said({ project, message, hasManyAgents }: SaidProps) {
   const { user_message, assistant_message, tool_call, agent_start, context_compacted, agent_name } = message
-  const plain = { reasoning: "", toolCalls: [], otherParts: [] }
+  const plain = { reasoning: "", toolCalls: [], otherParts: [], media: [] }
   if (user_message !== null) {
     const otherParts = user_message.content_refs.map(() => "attachment")
-    return <Message message={{ ...plain, role: "user", text: user_message.text, otherParts }} tools={0} isClamped />
+    const asked = { ...plain, role: "user", text: user_message.text, otherParts }
+    return <Message project={project} message={asked} tools={0} isClamped />
   }
   if (assistant_message !== null) {
     const said = {
@@ -69,6 +76,7 @@ function Said({ message, hasManyAgents }: { message: AgentMessage; hasManyAgents
     }
     return (
       <Message
+        project={project}
         message={said}
         tools={0}
         isClamped

@@ -60,13 +60,13 @@ function Content({ call, displayFields, isBlind }: ItemContentProps) {
     <>
       <ol className={styles.chat} aria-label="Conversation">
         {prompt.map((message, index) => (
-          <Message key={index} message={message} tools={index === 0 ? chat.tools : 0} />
+          <Message key={index} project={call.project_id} message={message} tools={index === 0 ? chat.tools : 0} />
         ))}
       </ol>
       {answers.length > 0 && (
         <ol className={styles.answer} aria-label="Answer to label">
           {answers.map((message, index) => (
-            <Message key={index} message={message} tools={0} />
+            <Message key={index} project={call.project_id} message={message} tools={0} />
           ))}
         </ol>
       )}

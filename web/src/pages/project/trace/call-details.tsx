@@ -162,7 +162,7 @@ function Read({ project, call, hasInside, tab, onTab }: ReadProps) {
           {open === "chat" && chat !== null && (
             <>
               <OpenInPlayground project={project} callId={call.id} />
-              <ChatView chat={chat} />
+              <ChatView project={call.project_id} chat={chat} />
             </>
           )}
           {open === "both" && (

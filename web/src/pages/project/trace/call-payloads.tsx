@@ -5,6 +5,7 @@ import { isDroppedPayload, largestRow } from "../../../calls/dropped-payload.ts"
 import { JsonViewer } from "../../../components/json/json-viewer.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import type { JsonText } from "../../../json/json-text.ts"
+import { MediaStrip } from "../media/media-strip.tsx"
 import styles from "./call-payloads.module.css"
 
 /** One of two that stand over each other; each scrolls by itself. */
@@ -18,16 +19,24 @@ export function Half({ title, children }: { title: string; children: ReactNode }
 }
 
 export function InputView({ call }: { call: Call }) {
-  return <PayloadView label="Input" text={call.inputs} />
+  return <PayloadView project={call.project_id} label="Input" text={call.inputs} />
 }
 
 export function OutputView({ call }: { call: Call }) {
-  if (call.ended_at != null || call.output !== "null") return <PayloadView label="Output" text={call.output} />
+  if (call.ended_at != null || call.output !== "null")
+    return <PayloadView project={call.project_id} label="Output" text={call.output} />
   return <p className={styles.empty}>The call runs still. Its output shows here when it has ended.</p>
 }
 
-function PayloadView({ label, text }: { label: string; text: JsonText }) {
-  if (!isDroppedPayload(text)) return <JsonViewer label={label} text={text} />
+function PayloadView({ project, label, text }: { project: string; label: string; text: JsonText }) {
+  if (!isDroppedPayload(text)) {
+    return (
+      <>
+        <MediaStrip project={project} label={label} text={text} />
+        <JsonViewer label={label} text={text} />
+      </>
+    )
+  }
   return (
     <div className={styles.note}>
       <Note kind="warn" title={`The ${label.toLowerCase()} was too large to keep.`}>

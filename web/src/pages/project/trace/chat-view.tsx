@@ -11,7 +11,10 @@ import { LongText } from "../../../components/text/long-text.tsx"
 import { Markdown } from "../../../components/text/markdown.tsx"
 import { counted } from "../../../format/counted.ts"
 import { formatDuration } from "../../../format/durations.ts"
+import type { Media } from "../../../media/media.ts"
+import { kindOf } from "../../../media/media-types.ts"
 import { formatCount } from "../../../format/numbers.ts"
+import { MediaView } from "../media/media-view.tsx"
 import styles from "./chat-view.module.css"
 
 const icons: Record<string, LucideIcon> = {
@@ -27,7 +30,8 @@ const endMessages = 30
 /** Longer text is not read as Markdown, which would stop the page. */
 const longestMarkdown = 50_000
 
-export function ChatView({ chat }: { chat: Chat }) {
+/** `project` is the one whose files the messages name, as `entity/project`. */
+export function ChatView({ project, chat }: { project: string; chat: Chat }) {
   const [isWhole, setWhole] = useState(false)
   const { messages } = chat
   const hidden = messages.length - 2 * endMessages
@@ -36,7 +40,7 @@ export function ChatView({ chat }: { chat: Chat }) {
   return (
     <ol className={styles.chat} aria-label="Chat">
       {shown.map((message, index) => (
-        <Message key={index} message={message} tools={index === 0 ? chat.tools : 0} />
+        <Message key={index} project={project} message={message} tools={index === 0 ? chat.tools : 0} />
       ))}
       {isCut && (
         <>
@@ -44,7 +48,7 @@ export function ChatView({ chat }: { chat: Chat }) {
             <Button onClick={() => setWhole(true)}>Show {formatCount(hidden)} more messages</Button>
           </li>
           {messages.slice(-endMessages).map((message, index) => (
-            <Message key={messages.length - endMessages + index} message={message} tools={0} />
+            <Message key={messages.length - endMessages + index} project={project} message={message} tools={0} />
           ))}
         </>
       )}
@@ -56,6 +60,7 @@ export function ChatView({ chat }: { chat: Chat }) {
 const longInstructions = 400
 
 interface MessageProps {
+  project: string
   message: ChatMessage
   /** How many were offered. */
   tools: number
@@ -67,8 +72,8 @@ interface MessageProps {
   problem?: string
 }
 
-export function Message({ message, tools, name, isClamped = false, problem }: MessageProps) {
-  const { role, text, reasoning, toolCalls, otherParts } = message
+export function Message({ project, message, tools, name, isClamped = false, problem }: MessageProps) {
+  const { role, text, reasoning, toolCalls, otherParts, media } = message
   const isInstruction = role === "system" || role === "developer"
   return (
     <li className={styles.message}>
@@ -102,6 +107,15 @@ export function Message({ message, tools, name, isClamped = false, problem }: Me
         )}
         {problem !== undefined && <Problem text={problem} />}
         {tools > 0 && <p className={styles.note}>{counted(tools, "tool was", "tools were")} offered.</p>}
+        {media.length > 0 && (
+          <ul className={styles.media} aria-label={`Media of the ${role}`}>
+            {media.map((one, index) => (
+              <li key={index}>
+                <MediaView project={project} media={one} place={wordOf(one)} />
+              </li>
+            ))}
+          </ul>
+        )}
         {otherParts.map((part, index) => (
           <Tag key={index} icon={Image}>
             {part}
@@ -169,6 +183,14 @@ function Problem({ text }: { text: string }) {
       <span>{text === "" ? "failed" : text}</span>
     </p>
   )
+}
+
+/** Its place in the JSON says nothing here: it stands where it was said. */
+function wordOf({ type, name, source }: Media): string {
+  if (source.at === "link") return "link"
+  if (name !== "") return name
+  const kind = kindOf(type)
+  return kind === "markdown" ? "text" : kind
 }
 
 function Words({ text, role }: { text: string; role: string }) {

@@ -196,6 +196,7 @@ function TrajectoryContent({ project, trajectory, answer, isOpen }: TrajectoryCo
               <TokenLegend heat={heat} />
             </div>
             <Turns
+              project={project.id}
               trajectory={trajectory}
               heat={heat}
               selected={selected}

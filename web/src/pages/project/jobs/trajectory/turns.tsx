@@ -20,19 +20,22 @@ export interface TokenPlace {
 }
 
 interface TurnsProps {
+  /** `entity/project` */
+  project: string
   trajectory: TrainedTrajectory
   heat: TokenHeat
   selected: TokenPlace | null
   onSelect: (place: TokenPlace) => void
 }
 
-export function Turns({ trajectory, heat, selected, onSelect }: TurnsProps) {
+export function Turns({ project, trajectory, heat, selected, onSelect }: TurnsProps) {
   const { turns, tools } = trajectory
   return (
     <ol className={styles.turns} aria-label="Turns">
       {turns.map((turn, index) => (
         <Turn
           key={index}
+          project={project}
           turn={turn}
           tools={index === 0 ? (tools?.length ?? 0) : 0}
           isOtherHistory={turn.history > 0 && turns[index - 1]?.history !== turn.history}
@@ -47,6 +50,7 @@ export function Turns({ trajectory, heat, selected, onSelect }: TurnsProps) {
 }
 
 interface TurnProps {
+  project: string
   turn: TrainedTurn
   tools: number
   /** The first of an additional history. */
@@ -58,12 +62,14 @@ interface TurnProps {
 }
 
 function Turn(props: TurnProps) {
-  const { turn, tools, isOtherHistory } = props
+  const { project, turn, tools, isOtherHistory } = props
   return (
     <>
       {isOtherHistory && <li className={styles.history}>additional history {turn.history}</li>}
       {turn.type === "message" ? (
-        messagesOf(turn.message).map((message, index) => <Message key={index} message={message} tools={tools} />)
+        messagesOf(turn.message).map((message, index) => (
+          <Message key={index} project={project} message={message} tools={tools} />
+        ))
       ) : turn.type === "context" ? (
         <Context turn={turn} />
       ) : (

@@ -16,6 +16,9 @@ import { refsIn } from "../../../../objects/object-refs.ts"
 import { cellsOf } from "../../../../objects/row-diff.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { useMedia } from "../../../../shell/use-media.ts"
+import { mediaOfCell } from "../../../../media/payload-media.ts"
+import { MediaCell } from "../../media/media-cell.tsx"
+import { MediaStrip } from "../../media/media-strip.tsx"
 import { CellValue } from "./cell-diff.tsx"
 import styles from "./dataset-rows.module.css"
 import { RailList } from "./rail-section.tsx"
@@ -71,7 +74,7 @@ export function DatasetRows({ project, table, count, search, onChange }: Dataset
     <DataTable
       key={`${table} ${search.sort ?? ""}`}
       label="Rows of the dataset"
-      columns={columnsOf(firstRows)}
+      columns={columnsOf(project.id, firstRows)}
       count={count}
       rowAt={rowAt}
       idOf={({ original_index: index }) => `${index}`}
@@ -90,12 +93,18 @@ export function DatasetRows({ project, table, count, search, onChange }: Dataset
       name="dataset-row"
       start={62}
       first={grid}
-      second={<RowInHand row={rowAt(inHand)} onClose={() => onChange({ row: undefined })} />}
+      second={<RowInHand project={project.id} row={rowAt(inHand)} onClose={() => onChange({ row: undefined })} />}
     />
   )
 }
 
-function RowInHand({ row, onClose }: { row: TextRow | undefined; onClose: () => void }) {
+interface RowInHandProps {
+  project: string
+  row: TextRow | undefined
+  onClose: () => void
+}
+
+function RowInHand({ project, row, onClose }: RowInHandProps) {
   const refs = row === undefined ? [] : refsIn(row.val)
   return (
     <Pane
@@ -117,6 +126,7 @@ function RowInHand({ row, onClose }: { row: TextRow | undefined; onClose: () => 
               </RailList>
             </div>
           )}
+          <MediaStrip key={`media ${row.digest}`} project={project} label="Row" text={row.val} />
           <JsonViewer key={row.digest} label="The row" text={row.val} height={480} />
         </>
       )}
@@ -124,7 +134,7 @@ function RowInHand({ row, onClose }: { row: TextRow | undefined; onClose: () => 
   )
 }
 
-function columnsOf(rows: readonly TextRow[]): Column<TextRow>[] {
+function columnsOf(project: string, rows: readonly TextRow[]): Column<TextRow>[] {
   return [
     {
       id: "#",
@@ -141,7 +151,11 @@ function columnsOf(rows: readonly TextRow[]): Column<TextRow>[] {
       isNumber: type === "number",
       // The API sorts by dotted paths: a name with a dot would be another one.
       isSortable: /^[\w-]+$/.test(name),
-      cell: (row) => <CellValue value={cellsOf(row).get(name)} />,
+      cell: (row) => {
+        const value = cellsOf(row).get(name)
+        const media = value === undefined ? null : mediaOfCell(value)
+        return media === null ? <CellValue value={value} /> : <MediaCell project={project} media={media} />
+      },
     })),
   ]
 }

@@ -9,6 +9,7 @@ import { LongText } from "../../../../components/text/long-text.tsx"
 import type { JsonText } from "../../../../json/json-text.ts"
 import { memberTexts } from "../../../../json/json-text.ts"
 import { diffValues } from "../../../../objects/value-diff.ts"
+import { MediaStrip } from "../../media/media-strip.tsx"
 import { CallCode } from "../../trace/call-code.tsx"
 import { ComparisonTools } from "./comparison-tools.tsx"
 import { CellDiff } from "./cell-diff.tsx"
@@ -47,6 +48,7 @@ export function ValueView({ project, version, others, against, search, onChange 
           {hasCode && (
             <CallCode opRef={`weave:///${project.id}/${version.kind}/${version.object_id}:${version.digest}`} />
           )}
+          <MediaStrip project={project.id} label="Value" text={version.val} />
           <JsonViewer label="Value" text={version.val} {...(prompt !== null || hasCode ? { height: 360 } : {})} />
         </div>
       )}

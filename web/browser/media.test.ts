@@ -1,0 +1,219 @@
+/** Pictures, sounds and files in a trace and in a dataset, as the Weave SDK stores them, and hostile ones. */
+import { randomUUID } from "node:crypto"
+import type { Browser, Locator, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { flaws } from "./support/axe.ts"
+import { foreign, launchBrowser } from "./support/browser.ts"
+import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+const project = "local/media"
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+)
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60" onload="top.owned = 1">
+  <script>top.owned = 1</script><image href="https://other.example/track.png"/><rect width="90" height="60" fill="#c60"/></svg>`
+const html = "<!doctype html><script>top.owned = 1</script><img src=x onerror='top.owned = 1'>"
+
+/** A second of a tone, in 8 bits. */
+function wav(): Buffer {
+  const samples = Buffer.from(Array.from({ length: 8000 }, (_, at) => 128 + 90 * Math.sin(at / 3)))
+  const head = Buffer.concat([Buffer.from("RIFF    WAVEfmt "), Buffer.alloc(28)])
+  head.writeUInt32LE(36 + samples.length, 4)
+  for (const [at, value] of [16, 0x10001, 8000, 8000, 0x80001, 0x61746164].entries())
+    head.writeUInt32LE(value, 16 + at * 4)
+  head.writeUInt32LE(samples.length, 40)
+  return Buffer.concat([head, samples])
+}
+
+/** As the SDK uploads a file. */
+async function store(bytes: string | Buffer, of = project): Promise<string> {
+  const form = new FormData()
+  form.set("project_id", of)
+  form.set("file", new Blob([bytes as never]), "file")
+  const headers = { authorization: `Bearer ${heddle.key}` }
+  const answer = await fetch(`${heddle.url}/file/create`, { method: "POST", headers, body: form })
+  return ((await answer.json()) as { digest: string }).digest
+}
+
+const custom = (type: string, files: object) => ({
+  _type: "CustomWeaveType",
+  weave_type: { type },
+  files,
+  load_op: `weave:///${project}/op/load:v0`,
+})
+
+/** `weave.Content`: the bytes, and what is known of them. */
+async function content(bytes: string | Buffer, mimetype: string, filename: string) {
+  const metadata = JSON.stringify({ id: randomUUID(), size: bytes.length, mimetype, filename, digest: "…" })
+  return custom("weave.type_wrappers.Content.content.Content", {
+    content: await store(bytes),
+    "metadata.json": await store(metadata),
+  })
+}
+
+const traces: Record<string, string> = {}
+
+async function send(op_name: string, inputs: object, output: unknown = null) {
+  const trace_id = (traces[op_name] = randomUUID())
+  const times = { started_at: "2026-11-20T10:00:00Z", ended_at: "2026-11-20T10:00:01Z" }
+  const call = { project_id: project, id: randomUUID(), trace_id, parent_id: null, op_name, ...times }
+  const batch = [{ ...call, attributes: {}, inputs, output, summary: {} }]
+  await heddle.send("POST", `/v2/${project}/calls/complete`, { batch })
+}
+
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
+  const photo = custom("PIL.Image.Image", { "image.png": await store(png) })
+  const sound = custom("wave.Wave_read", { "_metadata.json": await store("{}"), "audio.wav": await store(wav()) })
+  await send(
+    "described",
+    { photo, sound, report: await content("%PDF-1.4", "application/pdf", "report.pdf") },
+    {
+      page: await content("# Findings\n\nThe **sun** is low.", "text/markdown", "page.md"),
+    },
+  )
+  await send("hostile", {
+    drawing: await content(svg, "image/svg+xml", "drawing.svg"),
+    page: await content(html, "text/html", 'a"><script>top.owned = 1</script>.html'),
+    lie: await content(html, "image/png", "lie.png"),
+    foreign: custom("PIL.Image.Image", { "image.png": await store(`${svg} of another project`, "local/others") }),
+    film: await content("no film", "video/mp4", "film.mp4"),
+    broken: custom("weave.type_wrappers.Content.content.Content", {
+      content: await store("?"),
+      "metadata.json": "gone",
+    }),
+    inline: `data:text/html;base64,${btoa(html)}`,
+  })
+  const url = `data:image/png;base64,${png.toString("base64")}`
+  const parts = [
+    { type: "text", text: "What is this?" },
+    { type: "image_url", image_url: { url } },
+    { type: "image_url", image_url: { url: "https://other.example/photo.png" } },
+    { type: "image_url", image_url: { url: "javascript:top.owned=1" } },
+  ]
+  await send(
+    "chat",
+    { model: "m", messages: [{ role: "user", content: parts }] },
+    {
+      choices: [{ message: { role: "assistant", content: "A dot." } }],
+    },
+  )
+  const rows = [{ name: "first", photo }]
+  const { digest } = await heddle.send<{ digest: string }>("POST", "/table/create", {
+    table: { project_id: project, rows },
+  })
+  await heddle.send("POST", "/obj/create", {
+    obj: {
+      project_id: project,
+      object_id: "shots",
+      val: {
+        _type: "Dataset",
+        name: "shots",
+        rows: `weave:///${project}/table/${digest}`,
+        _class_name: "Dataset",
+        _bases: ["Object", "BaseModel"],
+      },
+    },
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+const open = (trace: string) => signedIn(browser, heddle, `/${project}/traces/${traces[trace]}`)
+const media = (page: Page, name: string) => page.getByRole("list", { name: `Media of the ${name}` })
+const card = (page: Page, name: string) => media(page, "input").getByRole("figure").filter({ hasText: name })
+/** Whether the picture was read and drawn. */
+const isDrawn = (image: Locator) =>
+  image.evaluate((element) => {
+    const picture = element as unknown as { decode: () => Promise<void>; naturalWidth: number }
+    return picture.decode().then(
+      () => picture.naturalWidth > 0,
+      () => false,
+    )
+  })
+
+describe("in a trace", () => {
+  test("a picture is small, opens large with a click or a key, and Escape closes it", async () => {
+    const { page, requests, complaints, close } = await open("described")
+    const small = media(page, "input").getByRole("img", { name: "photo" })
+    await small.waitFor()
+    expect(await isDrawn(small)).toBe(true)
+    await page.getByRole("button", { name: "Open photo large" }).press("Enter")
+    const large = page.getByRole("dialog", { name: "photo" })
+    await large.getByText("1 × 1 · image.png · image/png").waitFor()
+    await page.keyboard.press("Escape")
+    await large.waitFor({ state: "detached" })
+    expect(foreign(requests, heddle.url)).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test("a sound is played, a text is read, a file is saved under its name, and the JSON is there", async () => {
+    const { page, close } = await open("described")
+    const audio = page.locator("audio")
+    await audio.waitFor()
+    await expect
+      .poll(() => audio.evaluate((player) => (player as unknown as { duration: number }).duration))
+      .toBeCloseTo(1)
+    await media(page, "output").getByRole("heading", { name: "Findings" }).waitFor()
+    const saving = page.waitForEvent("download")
+    await page.getByRole("link", { name: "Download report" }).click()
+    expect((await saving).suggestedFilename()).toBe("report.pdf")
+    await page.getByRole("tree", { name: "Input" }).getByText("photo").waitFor()
+    await close()
+  })
+
+  test("nothing of what users stored runs, and what is not what it says is a line", async () => {
+    const { page, requests, complaints, close } = await open("hostile")
+    const drawing = page.getByRole("img", { name: "drawing" })
+    await drawing.waitFor()
+    expect(await isDrawn(drawing)).toBe(true)
+    for (const name of ["page", "inline"])
+      await page.getByRole("region", { name }).getByText("<!doctype html><script>").waitFor()
+    for (const name of ["lie.png", "film.mp4", "image.png"])
+      await card(page, name).getByText("cannot be shown").waitFor()
+    await card(page, "broken").waitFor()
+    expect(await page.evaluate(`window.owned`)).toBeUndefined()
+    expect(foreign(requests, heddle.url)).toEqual([])
+    expect(complaints.filter((text) => !text.includes("404"))).toEqual([])
+    // To go to the address of one saves it, and the page stays.
+    const address = (await drawing.getAttribute("src")) ?? ""
+    const saving = page.waitForEvent("download")
+    await page.evaluate(`location.href = ${JSON.stringify(address)}`)
+    expect((await saving).suggestedFilename()).toBe("drawing.svg")
+    await drawing.waitFor()
+    await close()
+  })
+
+  test("a chat shows its pictures, names those of other hosts and loads none of them", async () => {
+    const { page, requests, complaints, close } = await open("chat")
+    const chat = page.getByRole("list", { name: "Chat" })
+    expect(await isDrawn(chat.getByRole("img", { name: "image" }))).toBe(true)
+    const link = chat.getByRole("link", { name: "image at other.example" })
+    expect(await link.getAttribute("rel")).toContain("noreferrer")
+    await chat.getByText("not loaded").waitFor()
+    expect(await chat.getByRole("link").count()).toBe(1)
+    expect(foreign(requests, heddle.url)).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
+})
+
+test("a row of a dataset shows its picture", async () => {
+  const { page, close } = await signedIn(browser, heddle, `/${project}/objects/shots/versions/latest?row=0`)
+  expect(await isDrawn(page.getByRole("list", { name: "Media of the row" }).getByRole("img"))).toBe(true)
+  await close()
+})
+
+test.each(["described", "hostile", "chat"])("%s: axe finds nothing, and it fits a phone", async (trace) => {
+  const { page, close } = await open(trace)
+  await page.getByRole("figure").first().waitFor()
+  expect(await flaws(page)).toEqual([])
+  await close()
+})

@@ -1,0 +1,31 @@
+/** A picture or file in a row of a table: as small as the row, and nothing but its address is asked for. */
+import { File } from "lucide-react"
+import { useState } from "react"
+import { fileAddress } from "../../../api/objects/files.ts"
+import { Icon } from "../../../components/signs/icon.tsx"
+import type { Media } from "../../../media/media.ts"
+import { kindOf, shownType } from "../../../media/media-types.ts"
+import styles from "./media-cell.module.css"
+
+export function MediaCell({ project, media: { name, type, source } }: { project: string; media: Media }) {
+  const [isBroken, setBroken] = useState(false)
+  const said = name === "" ? "file" : name
+  if (kindOf(type) === "image" && source.at === "file" && !isBroken) {
+    const address = fileAddress({ project, digest: source.digest }, { type: shownType(type), name })
+    return (
+      <img
+        className={styles.picture}
+        src={address}
+        alt={said}
+        loading="lazy"
+        decoding="async"
+        onError={() => setBroken(true)}
+      />
+    )
+  }
+  return (
+    <span className={styles.file}>
+      <Icon of={File} size={12} /> {source.at === "text" ? source.text.slice(0, 200) : said}
+    </span>
+  )
+}
