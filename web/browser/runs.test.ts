@@ -69,7 +69,7 @@ test("a run shows its curves with their peaks, its config and its summary with e
   // Of 500 points for 3000 steps, one stands for the peak.
   expect((await table.innerText()).split(/\s+/)).toContain(`${peak}`)
   const config = page.getByRole("region", { name: "Config" })
-  await config.getByText("4611686018427388000").waitFor()
+  await config.getByText("4611686018427387923").waitFor()
   expect(await config.innerText()).not.toContain("_wandb")
   await page.getByRole("region", { name: "Summary" }).getByText('"NaN"').waitFor()
   const about = page.getByRole("region", { name: "Run", exact: true })

@@ -16,7 +16,7 @@ interface FilledRun {
 const config = {
   lr: { value: 0.0003 },
   batch_size: { value: 32 },
-  seed: { value: 4_611_686_018_427_388_000n },
+  seed: { value: 4_611_686_018_427_387_923n },
   optimizer: { value: { name: "adamw", betas: [0.9, 0.95] } },
   _wandb: {
     value: {

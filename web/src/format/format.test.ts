@@ -148,6 +148,13 @@ test.each([
   expect(formatTick(new Date("2026-11-22T14:31:58Z"), step, place)).toBe(text)
 })
 
+test("a mark at midnight is the day that begins there, where the reader is", () => {
+  const midnight = new Date("2026-11-22T00:00:00Z")
+  expect(formatTick(midnight, 43_200_000, place)).toBe("22 Nov")
+  expect(formatTick(midnight, 43_200_000, { ...place, timeZone: "Europe/Berlin" })).toBe("01:00")
+  expect(formatTick(new Date("2026-11-22T12:00:00Z"), 43_200_000, { ...place, locale: "ar-EG" })).toBe("١٢:٠٠")
+})
+
 test.each([
   [0, "0"],
   [400, "400 ms"],

@@ -57,13 +57,13 @@ export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): s
   return dateFormat(locale, { hourCycle: "h23", timeZone, ...clock, ...options }).format(time)
 }
 
-/** The label of a mark on an axis: the time of day, or the day if marks are a day (`stepMs`) or more apart. */
+/** The label of a mark on an axis: the time of day, or the day at midnight and where marks are a day (`stepMs`) or more apart. */
 export function formatTick(time: Date, stepMs: number, { locale, timeZone }: Place = {}): string {
-  const parts: Intl.DateTimeFormatOptions =
-    stepMs >= day
-      ? { day: "numeric", month: "short" }
-      : { hour: "2-digit", minute: "2-digit", ...(stepMs < 60_000 ? { second: "2-digit" } : {}) }
-  return dateFormat(locale, { hourCycle: "h23", timeZone, ...parts }).format(time)
+  const clock = { hour: "2-digit", minute: "2-digit", ...(stepMs < 60_000 ? { second: "2-digit" } : {}) } as const
+  const show = (parts: Intl.DateTimeFormatOptions, language = locale) =>
+    dateFormat(language, { hourCycle: "h23", timeZone, ...parts }).format(time)
+  const isDay = stepMs >= day || !/[1-9]/.test(show(clock, "en"))
+  return show(isDay ? { day: "numeric", month: "short" } : clock)
 }
 
 const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
