@@ -17,6 +17,8 @@ interface FormFinding extends Finding {
 }
 
 const longestName = 100
+/** What zod says where the schema has no words of its own for what the value may be. */
+const unsaid = "Invalid input"
 
 export function findingOf(issue: z.core.$ZodIssue): Finding {
   return formFinding(issue)
@@ -30,6 +32,7 @@ function formFinding(issue: z.core.$ZodIssue): FormFinding {
   const forms = issue.errors.map((errors) => errors.map(formFinding))
   const inside = nearestForm(forms)
   if (inside !== null) return { ...inside, path: [...path, ...inside.path] }
+  if (message !== unsaid) return { path, message, code, input, wanted: null }
   const whole = forms.flatMap((findings) => findings.find((finding) => finding.path.length === 0) ?? [])
   // The value is of the kind that this form is for, and wrong in another way.
   const meant = whole.find(({ wanted }) => wanted === null)

@@ -45,6 +45,20 @@ test("training-api 1.4: of a value that has one of its forms but for a part, the
   ])
 })
 
+test("training-api 1.4: the words of the schema stand before those made of its forms, and behind what is wrong inside of one", () => {
+  const texts = z.union([z.string(), z.array(z.string())], { error: "a text or a list of texts" })
+  const told = (value: unknown) => {
+    try {
+      parse(texts, value, "body")
+    } catch (error) {
+      return (error as HeddleError).message
+    }
+    return null
+  }
+  expect(told(5)).toBe("body: a text or a list of texts")
+  expect(told(["a", 5])).toBe("body.1: Invalid input: expected string, received number")
+})
+
 test("training-api 1.4: a field of several forms that is not there is missing", () => {
   expect(findings({ role: null })).toEqual([[["body", "content"], "Field required", "missing"]])
 })
