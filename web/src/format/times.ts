@@ -59,7 +59,8 @@ export function formatWholeTime(time: Date, { locale, timeZone }: Place = {}): s
 
 /** The label of a mark on an axis: the time of day, or the day at midnight and where marks are a day (`stepMs`) or more apart. */
 export function formatTick(time: Date, stepMs: number, { locale, timeZone }: Place = {}): string {
-  const clock = { hour: "2-digit", minute: "2-digit", ...(stepMs < 60_000 ? { second: "2-digit" } : {}) } as const
+  const second = stepMs < 60_000 ? ({ second: "2-digit" } as const) : {}
+  const clock: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", ...second }
   const show = (parts: Intl.DateTimeFormatOptions, language = locale) =>
     dateFormat(language, { hourCycle: "h23", timeZone, ...parts }).format(time)
   const isDay = stepMs >= day || !/[1-9]/.test(show(clock, "en"))
