@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 import peft
 import torch
+from transformers.models.qwen3_5 import modeling_qwen3_5
+from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe
+from transformers.models.qwen3_next import modeling_qwen3_next
 
 from heddle_engine.model.config import DecoderConfig
 from heddle_engine.model.files.weights import load_decoder
@@ -22,6 +25,12 @@ class Pair:
     decoder: object
     lora: TrainableLora
     oracle: torch.nn.Module
+
+
+def delta_nets_by_token(monkeypatch) -> None:
+    """transformers' chunks of delta nets add up log decays in 32 bits, by which they are off by 1e-5."""
+    for modeling in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_qwen3_next):
+        monkeypatch.setattr(modeling, "torch_chunk_gated_delta_rule", modeling.torch_recurrent_gated_delta_rule)
 
 
 def make_pair(folder, rslora=False, dtype=torch.float32) -> Pair:

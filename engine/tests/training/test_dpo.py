@@ -20,7 +20,7 @@ from heddle_engine.training.saved.snapshots import Snapshots
 from heddle_engine.training.trainable_lora import TrainableLora
 from heddle_engine.training.trainer import Trainer
 from tests.training.jobs_support import DPO_CONFIG, cpu_bases, job_params, pair_lines, run_job, steps, write_lines
-from tests.training.oracle import CPU, lora_of, make_pair, oracle_gradients
+from tests.training.oracle import CPU, delta_nets_by_token, lora_of, make_pair, oracle_gradients
 
 TEXTS = [("in the inn", "at"), ("at the mill, then", "on the hill"), ("by the sea", "by the lake and the lea")]
 
@@ -78,6 +78,7 @@ def test_loss_and_gradient_of_a_step_equal_trl(base, folder, tmp_path, monkeypat
 
     Of mixtures TRL also balances the load of the experts, whose router is frozen here: that is switched off.
     """
+    delta_nets_by_token(monkeypatch)
     pair = make_pair(folder)
     work = load(base, tmp_path, pair_lines(TEXTS), batch_size=3, beta=0.3)
     options = {"report_to": [], "use_cpu": True, "bf16": False, "gradient_checkpointing": False}

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from transformers.models.qwen3_5 import modeling_qwen3_5
-from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe
-from transformers.models.qwen3_next import modeling_qwen3_next
 
 from heddle_engine.model.head import token_logprobs
 from heddle_engine.model.linear import FrozenLinear
@@ -18,7 +15,7 @@ from heddle_engine.training.packed.prefix_tree import build_forest
 from tests.models import CONFIGS, HYBRIDS, MIXTURES
 from tests.training import plain_attention
 from tests.training.builders import random_group, sequence
-from tests.training.oracle import CPU, make_pair, oracle_gradients
+from tests.training.oracle import CPU, delta_nets_by_token, make_pair, oracle_gradients
 
 
 def oracle_logprobs(oracle, s) -> torch.Tensor:
@@ -41,10 +38,7 @@ def mixed_sequences():
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_packed_gradients_equal_a_plain_loop(kind, model_folders, monkeypatch):
     """Every architecture; `llama3`, `qwen2` and `qwen3` have a tied head (engine 4.5)."""
-    # transformers' chunks of delta nets add up log decays in 32 bits, by which they are off by 1e-5.
-    for modeling in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_qwen3_next):
-        by_token = modeling.torch_recurrent_gated_delta_rule
-        monkeypatch.setattr(modeling, "torch_chunk_gated_delta_rule", by_token)
+    delta_nets_by_token(monkeypatch)
     pair = make_pair(model_folders(kind))
     sequences = mixed_sequences()
     batch = lay_out(sequences, CPU)
