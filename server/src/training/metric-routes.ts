@@ -1,8 +1,8 @@
 /** The curves of models, for whoever draws them: no point of them is lost, however few are asked for. */
 import { invalid } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
-import { metricNames, type MetricPoint, metricPoints, newestStep } from "../storage/catalog/training/model-metrics.ts"
-import { type MetricCurve, modelMetricsAnswer, modelMetricsQuery } from "../wire/training/model-metrics.ts"
+import { metricNames, metricPoints, newestStep } from "../storage/catalog/training/model-metrics.ts"
+import { curvesOf, modelMetricsAnswer, modelMetricsQuery } from "../wire/training/model-metrics.ts"
 import type { TrainingDependencies } from "./dependencies.ts"
 import { modelOf } from "./model-access.ts"
 
@@ -38,7 +38,7 @@ export function metricRoutes({ database }: TrainingDependencies): Route[] {
           data: modelIds.map((id) => ({
             model_id: id,
             metrics: names.filter(({ modelId }) => modelId === id).map(({ metric }) => metric),
-            curves: toCurves(points.filter(({ modelId }) => modelId === id)),
+            curves: curvesOf(points.filter(({ modelId }) => modelId === id)),
           })),
         }
       },
@@ -51,19 +51,4 @@ function tooMany() {
     ["query", "points"],
     `the answer could have more than ${mostPoints} points: name fewer models or metrics, or ask for fewer points`,
   )
-}
-
-function toCurves(points: readonly MetricPoint[]): MetricCurve[] {
-  const curves = new Map<string, MetricCurve>()
-  for (const { metric, step, at, min, max, mean, last } of points) {
-    const curve = curves.get(metric) ?? { metric, step: [], at: [], min: [], max: [], mean: [], last: [] }
-    curves.set(metric, curve)
-    curve.step.push(step)
-    curve.at.push(at.toISOString())
-    curve.min.push(min)
-    curve.max.push(max)
-    curve.mean.push(mean)
-    curve.last.push(last)
-  }
-  return [...curves.values()]
 }

@@ -1,9 +1,9 @@
 /** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
 import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { curveNames, type RunPoint, runPoints } from "../../storage/traces/runs/run-curves.ts"
+import { curveNames, runPoints } from "../../storage/traces/runs/run-curves.ts"
 import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
-import type { MetricCurve } from "../../wire/training/model-metrics.ts"
+import { curvesOf } from "../../wire/training/model-metrics.ts"
 import { requireRun } from "./run-access.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 
@@ -31,7 +31,7 @@ export function runMetricRoutes({ database, traces }: RunDependencies): Route[] 
         return {
           object: "list",
           metrics,
-          data: toCurves(await runPoints(traces, key, { source, metrics: wanted, points })),
+          data: curvesOf(await runPoints(traces, key, { source, metrics: wanted, points })),
         }
       },
     }),
@@ -43,17 +43,4 @@ function tooMany() {
     ["query", "points"],
     `the answer could have more than ${mostPoints} points: name fewer metrics, or ask for fewer points`,
   )
-}
-
-function toCurves(points: readonly RunPoint[]): MetricCurve[] {
-  const byMetric = Map.groupBy(points, ({ metric }) => metric)
-  return Array.from(byMetric, ([metric, of]) => ({
-    metric,
-    step: of.map(({ step }) => step),
-    at: of.map(({ at }) => at.toISOString()),
-    min: of.map(({ min }) => min),
-    max: of.map(({ max }) => max),
-    mean: of.map(({ mean }) => mean),
-    last: of.map(({ last }) => last),
-  }))
 }

@@ -54,3 +54,30 @@ export const modelMetricsAnswer = z.object({
 })
 
 export type MetricCurve = z.infer<typeof metricCurve>
+
+/** What a curve says of some steps that lie side by side; `step` is the newest of them. */
+export interface CurvePoint {
+  metric: string
+  step: number
+  at: Date
+  min: number
+  max: number
+  mean: number
+  last: number
+}
+
+/** The points of each metric as columns, in the order in which they come. */
+export function curvesOf(points: readonly CurvePoint[]): MetricCurve[] {
+  return Array.from(
+    Map.groupBy(points, ({ metric }) => metric),
+    ([metric, of]) => ({
+      metric,
+      step: of.map((point) => point.step),
+      at: of.map(({ at }) => at.toISOString()),
+      min: of.map(({ min }) => min),
+      max: of.map(({ max }) => max),
+      mean: of.map(({ mean }) => mean),
+      last: of.map(({ last }) => last),
+    }),
+  )
+}

@@ -3,6 +3,7 @@
  * Steps that were deleted count too: what the model learned does not change with what is kept of it.
  */
 import { type RawBuilder, sql } from "kysely"
+import type { CurvePoint } from "../../../wire/training/model-metrics.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { rowsOf } from "../text-lists.ts"
 
@@ -14,15 +15,8 @@ export interface MetricSelection {
   stepsPerPoint: number
 }
 
-export interface MetricPoint {
+export interface MetricPoint extends CurvePoint {
   modelId: string
-  metric: string
-  step: number
-  at: Date
-  min: number
-  max: number
-  mean: number
-  last: number
 }
 
 /** Points by model, metric and step. */

@@ -1,22 +1,12 @@
 /** Curves of what a run logged: however long it is, a point of each keeps its lowest and highest value. */
 import { SqlParameters } from "../query/sql-parameters.ts"
+import type { CurvePoint } from "../../../wire/training/model-metrics.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { historyEnd, historyKeys, writer } from "./run-history.ts"
 import { ofRun, type RunKey } from "./run-tables.ts"
 
 /** `history`: what the program logged. `system`: what the client measured of the machine beside it. */
 export type CurveSource = "history" | "system"
-
-export interface RunPoint {
-  metric: string
-  /** Of system rows their number, in the order of time. */
-  step: number
-  at: Date
-  min: number
-  max: number
-  mean: number
-  last: number
-}
 
 interface CurveSelection {
   source: CurveSource
@@ -44,8 +34,8 @@ export async function curveNames(traces: TraceStore, run: RunKey, source: CurveS
   return rows.map(({ name }) => name)
 }
 
-/** By metric and step. */
-export async function runPoints(traces: TraceStore, run: RunKey, selection: CurveSelection): Promise<RunPoint[]> {
+/** By metric and step; the step of system rows is their number, in the order of time. */
+export async function runPoints(traces: TraceStore, run: RunKey, selection: CurveSelection): Promise<CurvePoint[]> {
   if (selection.metrics.length === 0) return []
   const parameters = new SqlParameters()
   const values =
