@@ -242,6 +242,36 @@ describe("calls 4.2: statistics", () => {
     expect(await bucket({ rollup: "sum" })).toMatchObject([{ sum_total_tokens: 64, sum_total_cost: 64, count: 4 }])
   })
 
+  test("each request counts once in a trace that goes on beside thousands of others", async () => {
+    const long = opened.acme.newProject()
+    const usage = { m: { requests: 1, prompt_tokens: 10, completion_tokens: 6 } }
+    const second = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, 0, n)).toISOString()
+    const others = Array.from({ length: 10_001 }, (_, n) => ({
+      id: n + 10,
+      trace: n + 10,
+      startedAt: second(n),
+      usage,
+    }))
+    await write(long, [
+      { id: 1, trace: 1, startedAt: second(0), usage, opName: "root" },
+      { id: 2, trace: 1, parent: 1, startedAt: second(5_000) },
+      { id: 3, trace: 1, parent: 2, startedAt: second(9_999), usage },
+      { id: 4, trace: 1, parent: 2, startedAt: second(10_000) },
+      { id: 5, trace: 2, startedAt: second(1) },
+      { id: 6, trace: 2, parent: 5, startedAt: second(9_000) },
+      ...others,
+    ])
+    const usage_metrics = [{ metric: "total_tokens" }]
+    const by = async (fields: object) =>
+      (await stats(long, { usage_metrics, granularity: 10_800, ...fields })).usage_buckets
+    expect(await by({})).toMatchObject([{ sum_total_tokens: 16 * 10_002, count: 10_002 }])
+    expect(await by({ rollup: "sum" })).toMatchObject([{ sum_total_tokens: 16 * 10_003, count: 10_003 }])
+    expect(await by({ usage_group_by: "trace_op" })).toMatchObject([
+      { trace_op: "op", sum_total_tokens: 16 * 10_001 },
+      { trace_op: "root", sum_total_tokens: 16, count: 1 },
+    ])
+  })
+
   test("usage by the op that a trace began with, and by user: each call once, with those that had no price told", async () => {
     const spent = opened.acme.newProject()
     const price = { prompt_token_cost: 2, completion_token_cost: 1, effective_date: "2026-03-01T00:05:00Z" }

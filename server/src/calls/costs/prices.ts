@@ -43,36 +43,36 @@ export function priceBook(
   own: readonly TokenPriceRow[],
   defaults: readonly TokenPriceRow[],
 ): PriceBook {
-  const ownByModel = Map.groupBy(own, (row) => row.llm_id)
-  const defaultsByModel = Map.groupBy(defaults, (row) => row.llm_id)
-  const ofName = (model: string, startedAt: string): TokenPrice | null => {
-    const ofProject = inEffect(ownByModel.get(model) ?? [], startedAt)
-    if (ofProject !== null) return { ...ofProject, pricing_level: "project", pricing_level_id: projectName }
-    const byDefault = inEffect(defaultsByModel.get(model) ?? [], startedAt)
-    return byDefault === null ? null : { ...byDefault, pricing_level: "default", pricing_level_id: "default" }
+  const levels = [
+    newestFirst(own, { pricing_level: "project", pricing_level_id: projectName }),
+    newestFirst(defaults, { pricing_level: "default", pricing_level_id: "default" }),
+  ]
+  const ofName = (model: string, moment: string) => {
+    for (const byModel of levels) {
+      const held = byModel.get(model)?.find(({ from }) => from <= moment)
+      if (held !== undefined) return held.price
+    }
+    return null
   }
-  const find = (model: string, startedAt: string) =>
-    ofName(model, startedAt) ?? ofName(withoutVersion(model), startedAt)
+  const find = (model: string, startedAt: string) => {
+    const moment = toMicroseconds(startedAt)
+    return ofName(model, moment) ?? ofName(withoutVersion(model), moment)
+  }
   const dates = new Set([...own, ...defaults].map((row) => row.effective_date))
   return { find, changes: [...dates].flatMap((date) => microsecondsOf(date) ?? []) }
 }
 
-/** The price in effect; if two start on the same date, the later created one. */
-function inEffect(prices: readonly TokenPriceRow[], startedAt: string): TokenPriceRow | null {
-  const moment = toMicroseconds(startedAt)
-  let best: TokenPriceRow | null = null
-  for (const price of prices) {
-    if (toMicroseconds(price.effective_date) <= moment && (best === null || isLater(price, best))) best = price
-  }
-  return best
-}
-
-function isLater(price: TokenPriceRow, other: TokenPriceRow): boolean {
-  return sortableTimes(price) > sortableTimes(other)
-}
-
-function sortableTimes({ effective_date, created_at, id }: TokenPriceRow): string {
-  return `${toMicroseconds(effective_date)} ${toMicroseconds(created_at)} ${id}`
+/** By model, the latest price first; of two that start on the same date, the later created one. `from`: when it starts. */
+function newestFirst(rows: readonly TokenPriceRow[], level: Pick<TokenPrice, "pricing_level" | "pricing_level_id">) {
+  const prices = rows.map((row) => ({
+    from: toMicroseconds(row.effective_date),
+    order: `${toMicroseconds(row.effective_date)} ${toMicroseconds(row.created_at)} ${row.id}`,
+    price: { ...row, ...level },
+  }))
+  return Map.groupBy(
+    prices.toSorted((one, other) => (one.order < other.order ? 1 : -1)),
+    ({ price }) => price.llm_id,
+  )
 }
 
 /** `2026-01-02T03:04:05.12Z` → a text that sorts by time. */

@@ -1,9 +1,9 @@
 /** `/calls/stats`: evaluation-store-calls 4.2. */
 import type { Principal } from "../../http/principal.ts"
-import { readCallStats } from "../../storage/traces/calls/call-stats.ts"
+import { readCallStats } from "../../storage/traces/calls/usage/call-stats.ts"
 import { operationsIn } from "../../storage/traces/agents/span-operations.ts"
 import { type CallsSelection, selectCalls } from "../../storage/traces/calls/calls-selection.ts"
-import { type DatedReport, readUsageReports } from "../../storage/traces/calls/usage-reports.ts"
+import { type DatedReport, readUsageReports } from "../../storage/traces/calls/usage/usage-reports.ts"
 import { checkPercentiles, type MetricRequest, metricValues, valueCount } from "../../storage/traces/metric-columns.ts"
 import { bucketCount, bucketStarts, type TimeBuckets } from "../../storage/traces/time-buckets.ts"
 import type { Aggregation, MetricBucket } from "../../wire/queries/metrics.ts"
@@ -17,10 +17,10 @@ import {
   type UsageGroup,
 } from "../../wire/calls/usage-stats.ts"
 import type { CallDependencies } from "../dependencies.ts"
-import { openPriceBook } from "../costs/prices.ts"
+import { openPriceBook, type PriceBook } from "../costs/prices.ts"
 import { type ProjectAccess, existingProject } from "../../access/project-access.ts"
 import { bucketTime, checkAnswerSize, rangeAnswer, timeBuckets } from "../../objects/requests/stats-range.ts"
-import { childrenFirst, ownUsage, reportedUsage } from "./own-usage.ts"
+import { childrenFirst, type ModelUsage, ownUsage, reportedUsage } from "./own-usage.ts"
 import { UsageTally } from "./usage-tally.ts"
 
 interface UsageRequest {
@@ -128,6 +128,7 @@ async function tallyUsage(
   { tokens, costs, group, rollup }: UsageRequest,
 ): Promise<Map<string, Map<number, UsageTally>>> {
   const tallies = new Map<string, Map<number, UsageTally>>()
+  const pricesOf = priceReader(dependencies, project)
   for await (const reports of readUsageReports(
     dependencies.traces,
     selection,
@@ -139,8 +140,7 @@ async function tallyUsage(
       rollup === "sum"
         ? reported
         : ownUsage(reports, reported, await operationsIn(dependencies.traces, project.id, reports))
-    const models = [...counted.values()].flatMap((usage) => [...usage.keys()])
-    const prices = costs.length === 0 ? null : await openPriceBook(dependencies, project, models)
+    const prices = costs.length === 0 ? null : await pricesOf(counted.values())
     const outermost = group === "trace_op" ? outermostOf(reports) : null
     for (const report of reports) {
       const { id, bucket, started_at } = report
@@ -155,6 +155,18 @@ async function tallyUsage(
     }
   }
   return tallies
+}
+
+/** Reads the prices of all models so far, anew only for one that was not among them. */
+function priceReader(dependencies: CallDependencies, project: ProjectAccess) {
+  const models = new Set<string>()
+  let book: Promise<PriceBook> | null = null
+  return (usages: Iterable<ModelUsage>): Promise<PriceBook> => {
+    const before = models.size
+    for (const usage of usages) for (const model of usage.keys()) models.add(model)
+    if (book === null || models.size > before) book = openPriceBook(dependencies, project, models)
+    return book
+  }
 }
 
 /** By call, the outermost one around it among these. */

@@ -2,7 +2,7 @@
 import type { z } from "zod"
 import type { Principal } from "../../http/principal.ts"
 import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
-import { readCallUsage, readTraceIds } from "../../storage/traces/calls/call-usage.ts"
+import { readCallUsage, readTraceIds } from "../../storage/traces/calls/usage/call-usage.ts"
 import { operationsIn } from "../../storage/traces/agents/span-operations.ts"
 import { selectCalls } from "../../storage/traces/calls/calls-selection.ts"
 import type { CallsFilter } from "../../wire/calls/call-read.ts"

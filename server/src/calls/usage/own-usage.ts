@@ -9,7 +9,7 @@
  */
 import { answers } from "../../storage/traces/agents/counted-usage.ts"
 import type { OperationOfSpan } from "../../storage/traces/agents/span-operations.ts"
-import type { UsageReport } from "../../storage/traces/calls/usage-reports.ts"
+import type { UsageReport } from "../../storage/traces/calls/usage/usage-reports.ts"
 import { latest, version } from "../../storage/traces/model-versions.ts"
 import { type TokenUsage, usageByModel } from "./token-usage.ts"
 
@@ -21,9 +21,10 @@ const nameless = "usage"
 
 type Linked = Pick<UsageReport, "id" | "parent_id">
 
-/** By call, what it reports. */
+/** By call, what it reports; calls that report nothing are left out. */
 export function reportedUsage(reports: readonly UsageReport[]): Map<string, ModelUsage> {
-  return new Map(reports.map(({ id, usage }) => [id, usageByModel(usage === "" ? null : JSON.parse(usage))]))
+  const reporting = reports.filter(({ usage }) => usage !== "")
+  return new Map(reporting.map(({ id, usage }) => [id, usageByModel(JSON.parse(usage))]))
 }
 
 /** What the descendants of a call used. */
@@ -69,7 +70,7 @@ export function ownUsage(
 function addBelow(target: ModelUsage, beneath: ModelUsage, usage: ModelUsage): void {
   addUsage(target, beneath)
   addUsage(target, usage)
-  for (const [model, counts] of usage) if (model !== nameless) addUsage(target, new Map([[nameless, counts]]))
+  for (const [model, counts] of usage) if (model !== nameless) addCounts(target, nameless, counts)
 }
 
 /** Whether one inside reports the same counts, under whichever name of the model: that of a provider or a deployment. */
@@ -108,14 +109,23 @@ export function* childrenFirst<T extends Linked>(calls: readonly T[]): Generator
   for (const call of left) yield { call, parent: null }
 }
 
-/** Adds to `target`, model by model and count by count; a count of null stays null. */
+/** Adds to the counts of `target`, which are its own, model by model; a count of null stays null. */
 export function addUsage<T extends Record<keyof T, number | null>>(
   target: Map<string, T>,
   source: ReadonlyMap<string, T>,
 ): void {
-  for (const [model, usage] of source) {
-    const sum = target.get(model)
-    target.set(model, sum === undefined ? { ...usage } : combined(sum, usage, (a, b) => a + b))
+  for (const [model, usage] of source) addCounts(target, model, usage)
+}
+
+function addCounts<T extends Record<keyof T, number | null>>(target: Map<string, T>, model: string, counts: T): void {
+  const sum = target.get(model)
+  if (sum === undefined) {
+    target.set(model, { ...counts })
+    return
+  }
+  for (const name of namesOf(counts)) {
+    const [one, other]: [number | null, number | null] = [sum[name], counts[name]]
+    sum[name] = (one === null || other === null ? null : one + other) as T[typeof name]
   }
 }
 
@@ -168,13 +178,10 @@ function holds(counts: TokenUsage, others: TokenUsage): boolean {
   return namesOf(counts).every((name) => counts[name] >= others[name])
 }
 
-function combined<T extends Record<keyof T, number | null>>(a: T, b: T, by: (a: number, b: number) => number): T {
-  const both: Record<keyof T, number | null> = { ...a }
-  for (const name of namesOf(a)) {
-    const [one, other]: [number | null, number | null] = [a[name], b[name]]
-    both[name] = one === null || other === null ? null : by(one, other)
-  }
-  return both as T
+function combined(a: TokenUsage, b: TokenUsage, by: (a: number, b: number) => number): TokenUsage {
+  const both = { ...a }
+  for (const name of namesOf(a)) both[name] = by(a[name], b[name])
+  return both
 }
 
 function namesOf<T extends object>(usage: T): (keyof T)[] {

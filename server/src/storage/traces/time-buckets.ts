@@ -1,9 +1,12 @@
 /** Buckets of equal width over a range of time: evaluation-store-calls 4.2. */
 
-export interface TimeBuckets {
-  /** Microseconds since 1970: inclusive, exclusive. */
+/** Microseconds since 1970: inclusive, exclusive. */
+export interface TimeRange {
   start: bigint
   end: bigint
+}
+
+export interface TimeBuckets extends TimeRange {
   /** Width. */
   seconds: number
   /** UTC offset of the time zone at the start: buckets begin at multiples of the width in its local time. */
@@ -33,7 +36,7 @@ export function bucketSeconds(start: bigint, end: bigint, requested: number | nu
 }
 
 /** How many buckets the range has, or one less: the first one may begin before it. */
-export function bucketCount({ start, end, seconds }: Pick<TimeBuckets, "start" | "end" | "seconds">): number {
+export function bucketCount({ start, end, seconds }: TimeRange & Pick<TimeBuckets, "seconds">): number {
   return Math.ceil(Number(end - start) / 1e6 / seconds)
 }
 
@@ -56,7 +59,7 @@ export function bucketSql(
 }
 
 /** SQL: the time is in the range. */
-export function rangeSql(column: string, { start, end }: Pick<TimeBuckets, "start" | "end">): string {
+export function rangeSql(column: string, { start, end }: TimeRange): string {
   const at = (microseconds: bigint) => `fromUnixTimestamp64Micro(toInt64(${microseconds}), 'UTC')`
   return `(${column} >= ${at(start)} and ${column} < ${at(end)})`
 }

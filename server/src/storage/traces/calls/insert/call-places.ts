@@ -98,6 +98,26 @@ export function sortTimesOfFirst(
     ${places} and started_at ${direction === "asc" ? "<" : ">"} bound`
 }
 
+/** Where calls lie that began in one of several stretches of time, as the store tells it. */
+export interface StoredStretch {
+  /** When the first of them began: microseconds since 1970. */
+  start: string
+  /** The first and the last of their sort times. */
+  from: string
+  to: string
+}
+
+/** SQL: a select of {@link StoredStretch}, in the order of time, a new one after every `count` of these starts. */
+export function stretchesOf(parameters: SqlParameters, starts: StartsOf, count: number): string {
+  const places = placesOf(parameters, starts)
+  const start = "toUnixTimestamp64Micro(started_at)"
+  return `with
+      (select arraySort(groupArray(${start})) ${places}) as ordered,
+      arrayFilter((_, place) -> place % ${count} = 1, ordered, arrayEnumerate(ordered)) as firsts
+    select roundDown(${start}, if(empty(firsts), [toInt64(0)], arrayDistinct(firsts))) as start,
+      min(sort_time) as from, max(sort_time) as to ${places} group by start order by start`
+}
+
 /** Looking at more places would take longer than it saves. */
 const mostLookedAt = 262_144
 

@@ -1,7 +1,7 @@
 /** Tokens that calls report, from narrow columns: evaluation-store-calls 4.1. */
-import type { CallsSelection } from "./calls-selection.ts"
-import { callsFinal } from "./calls-tables.ts"
-import type { TraceStore } from "../store/trace-store.ts"
+import type { CallsSelection } from "../calls-selection.ts"
+import { callsFinal } from "../calls-tables.ts"
+import type { TraceStore } from "../../store/trace-store.ts"
 import { reportColumns, type UsageReport } from "./usage-reports.ts"
 
 export interface CallUsageRow extends UsageReport {

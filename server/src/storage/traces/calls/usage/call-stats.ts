@@ -1,11 +1,12 @@
 /** Statistics of calls over time: evaluation-store-calls 4.2. */
 import type { z } from "zod"
-import type { callMetric } from "../../../wire/calls/usage-stats.ts"
-import type { CallsSelection } from "./calls-selection.ts"
-import { callsFinal } from "./calls-tables.ts"
-import { columnList, type MetricColumn, metricColumns, type MetricRequest, metricValues } from "../metric-columns.ts"
-import { bucketSql, rangeSql, type TimeBuckets } from "../time-buckets.ts"
-import type { TraceStore } from "../store/trace-store.ts"
+import type { callMetric } from "../../../../wire/calls/usage-stats.ts"
+import type { CallsSelection } from "../calls-selection.ts"
+import { callsFinal } from "../calls-tables.ts"
+import { columnList, type MetricColumn, metricColumns, type MetricRequest, metricValues } from "../../metric-columns.ts"
+import { bucketSql, type TimeBuckets } from "../../time-buckets.ts"
+import type { TraceStore } from "../../store/trace-store.ts"
+import { startedIn } from "./started-in.ts"
 
 type CallMetric = z.infer<typeof callMetric>
 
@@ -36,20 +37,17 @@ export async function readCallStats(
   buckets: TimeBuckets,
   metrics: readonly MetricRequest<CallMetric>[],
 ): Promise<Stats> {
+  const within = startedIn(selection, buckets)
   const columns = metricColumns(metrics.map((request) => ({ ...request, value: callValues[request.metric] })))
   const rows = await traces.rows<Record<string, unknown>>(
     `select ${["bucket", "count() as n", columnList(columns)].filter((part) => part !== "").join(", ")}
       from (
         select ${bucketSql("started_at", buckets)} as bucket, started_at, ended_at, exception
-        from ${callsFinal} where ${callsWithin(selection, buckets)}
+        from ${callsFinal} where ${within.sql} and ${selection.condition}
       ) group by bucket`,
-    selection.parameters,
+    { ...selection.parameters, ...within.values },
   )
   return { columns, rows: rows.map((row) => statsRow(row, columns)) }
-}
-
-function callsWithin({ live, condition }: CallsSelection, buckets: TimeBuckets): string {
-  return `${live} and ${rangeSql("calls.started_at", buckets)} and ${condition}`
 }
 
 function statsRow(row: Record<string, unknown>, columns: readonly MetricColumn[]): StatsRow {
