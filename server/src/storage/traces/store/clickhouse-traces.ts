@@ -1,7 +1,5 @@
 /** The trace store on a ClickHouse server, over HTTP. */
 import { type BaseQueryParams, type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
-import { Agent } from "node:http"
-import { Agent as TlsAgent } from "node:https"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import type { Log } from "../../../log.ts"
@@ -12,6 +10,7 @@ import { currentScope } from "../../../work/work-scope.ts"
 import { Reachability } from "../../reachability.ts"
 import { type TraceQueues, traceQueues } from "../../store-queues.ts"
 import { clickHouseFailure } from "./clickhouse-failure.ts"
+import { connectionPool } from "./connection-pool.ts"
 import {
   csvSettings,
   longestQuerySeconds,
@@ -211,14 +210,6 @@ function connect(url: string, connections: number, requestMs = longestRequestMs)
     // A failure is told by what it makes fail.
     log: { level: ClickHouseLogLevel.OFF },
   })
-}
-
-/** Shorter than a server keeps an idle connection: by default ClickHouse 3 to 30 s, by its version. */
-const longestIdleMs = 2_500
-
-function connectionPool(url: string, connections: number): Agent {
-  const options = { keepAlive: true, maxSockets: connections, timeout: longestIdleMs }
-  return new URL(url).protocol === "https:" ? new TlsAgent(options) : new Agent(options)
 }
 
 /** Makes the database that the URL names, if it is not there. */
