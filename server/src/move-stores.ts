@@ -9,7 +9,13 @@ try {
   const { values } = parseArgs({ options: { "data-dir": { type: "string" } } })
   const folder = values["data-dir"]
   const config = readConfig(folder === undefined ? [] : ["--data-dir", folder], process.env)
-  await moveStores({ ...config, say: (line) => void process.stdout.write(`${line}\n`) })
+  const stopped = new AbortController()
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // The first one ends the move in order; another one of its kind ends the process at once.
+    process.once(signal, () => stopped.abort(new Error(`${signal} stopped the move`)))
+  }
+  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  await moveStores({ ...config, say, stopped: stopped.signal })
   process.exit(0)
 } catch (error) {
   process.stderr.write(`The stores did not move: ${(error as Error).message}\n`)

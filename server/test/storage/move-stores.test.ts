@@ -1,4 +1,6 @@
 /** The embedded stores of a data folder move into PostgreSQL and ClickHouse, by the command of docs/guide/deploying.md. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { readdir, rename, rm } from "node:fs/promises"
 import path from "node:path"
 import { sql } from "kysely"
@@ -145,6 +147,53 @@ describe.skipIf(!hasServers)("into servers", () => {
     // And again, into the same databases.
     await inCatalog(addresses, "alter table api_keys add constraint nobody check (false)")
     await expect(move(addresses)).rejects.toThrow(/violates check constraint "nobody"/)
+  })
+
+  /** Sends the command `signal` when it has copied the traces and waits for the catalog; returns what it wrote. */
+  async function moveUntil(signal: NodeJS.Signals, addresses: StoreAddresses): Promise<string> {
+    const { postgresUrl } = addresses
+    const catalog = await openCatalog({ postgresUrl, folder: dataDir, template: null })
+    const child = spawn(process.execPath, [command, "--data-dir", dataDir], {
+      cwd: dataDir,
+      env: { ...process.env, ...settingsOf(addresses) },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    const ended = once(child, "close")
+    let said = ""
+    const copied = new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          said += text
+          if (said.includes("The traces: ")) resolve()
+        })
+      }
+    })
+    await catalog.transaction().execute(async (transaction) => {
+      await sql`lock table users in exclusive mode`.execute(transaction)
+      await Promise.race([copied, ended])
+      child.kill(signal)
+      if (signal === "SIGKILL") await ended
+    })
+    await ended
+    await catalog.destroy()
+    return said
+  }
+
+  test("a move that is stopped takes back what it has copied; one that is killed is begun anew by the next", async () => {
+    const addresses = { postgresUrl: await newPostgresUrl(), clickhouseUrl: newClickHouseUrl() }
+    expect(await moveUntil("SIGTERM", addresses)).toMatch(/The stores did not move: SIGTERM stopped the move\n$/)
+    expect(filled(await inServers(addresses))).toEqual([])
+
+    expect(await moveUntil("SIGKILL", addresses)).not.toContain("moved into")
+    expect(filled(await inServers(addresses))).toContain("traces calls_v2")
+    expect(await readdir(dataDir)).toEqual(expect.arrayContaining(["catalog", "traces"]))
+    await expect(inStores({ ...addresses, postgresUrl: null }, everything)).rejects.toThrow(
+      "HEDDLE_CLICKHOUSE_URL names a database into which a move was cut off, so that it has only a part of the traces: " +
+        'run "npm run move-stores" again with the same settings, which begins anew',
+    )
+    expect(await move(addresses)).toContain("The traces moved into ClickHouse")
+    expect(await inStores(addresses, everything)).toEqual(before)
+    await Promise.all(["catalog", "traces"].map((name) => rename(inFolder(`${name}-moved`), inFolder(name))))
   })
 
   test("a database with rows of another folder stays as it is", async () => {

@@ -15,16 +15,17 @@ interface Column {
 const rowsAtOnce = 100
 
 /** Opens both catalogs and brings their tables up to this version. */
-export async function openCatalogMove({ dataDir, postgresUrl }: MoveSettings): Promise<Move> {
+export async function openCatalogMove({ dataDir, postgresUrl, stopped }: MoveSettings): Promise<Move> {
   const folder = path.join(dataDir, embeddedCatalog.folder)
   const source = await openCatalog({ postgresUrl: null, folder, template: null })
   try {
     const target = await openCatalog({ postgresUrl, folder, template: null })
     return {
       filled: () => filledCatalogTables(target),
-      copy: () => moveCatalog(source, target),
-      // A copy that fails has left nothing.
+      copy: () => moveCatalog(source, target, stopped),
+      // A copy that fails, or is cut off, has left nothing.
       undo: async () => undefined,
+      finish: async () => undefined,
       close: async () => {
         await source.destroy()
         await target.destroy()
@@ -49,13 +50,16 @@ export async function filledCatalogTables(database: CatalogDatabase): Promise<st
 }
 
 /** The copy is whole or not made. Returns the number of rows. */
-async function moveCatalog(source: CatalogDatabase, target: CatalogDatabase): Promise<number> {
+async function moveCatalog(source: CatalogDatabase, target: CatalogDatabase, stopped: AbortSignal): Promise<number> {
   const tables = await tablesOf(source)
   return target.transaction().execute(async (transaction) => {
     // Rows come table by table: what they refer to may come later.
     const foreignKeys = await takeForeignKeys(transaction)
     let copied = 0
-    for (const table of tables) copied += await copyTable(source, transaction, table)
+    for (const table of tables) {
+      stopped.throwIfAborted()
+      copied += await copyTable(source, transaction, table)
+    }
     await copySequences(source, transaction)
     for (const statement of foreignKeys) await sql.raw(statement).execute(transaction)
     return copied

@@ -76,6 +76,7 @@ async function copyAll(chosen: readonly Step[], settings: MoveSettings): Promise
         begun.push(move)
         say(`The ${store.folder}: ${await move.copy()} rows are copied.`)
       }
+      for (const { move } of moves) await move.finish()
     } catch (cause) {
       const undone = await Promise.allSettled(begun.map((move) => move.undo()))
       if (undone.every(({ status }) => status === "fulfilled")) throw cause

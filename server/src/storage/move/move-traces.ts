@@ -10,16 +10,34 @@ const insertBytes = 16 * 1024 ** 2
 /** The longest count of the rows of a project, in seconds. */
 const countSeconds = 60
 
+/**
+ * Is in the database while rows are copied into it, as ClickHouse has no transaction: a copy that was cut off looks like
+ * a store that somebody has filled.
+ */
+const unfinishedTable = "unfinished_move"
+
+/** Whether a copy into this store was begun and never finished. */
+export async function isUnfinished(traces: TraceStore): Promise<boolean> {
+  const named = { name: unfinishedTable }
+  const found = "select 1 as one from system.tables where database = currentDatabase() and name = {name:String}"
+  return (await traces.rows(found, named)).length > 0
+}
+
 /** Both are brought up to this version. */
-export async function openTracesMove({ dataDir, clickhouseUrl, limits, say }: MoveSettings): Promise<Move> {
+export async function openTracesMove(settings: MoveSettings): Promise<Move> {
+  const { dataDir, clickhouseUrl, limits } = settings
   const folder = path.join(dataDir, embeddedTraces.folder)
   const source = await openTraces({ clickhouseUrl: null, folder, limits })
   try {
     const target = await openTraces({ clickhouseUrl, folder, limits })
     return {
-      filled: () => filledTraceTables(target),
-      copy: () => moveTraces(source, target, say),
-      undo: () => emptied(target),
+      filled: async () => {
+        if (await isUnfinished(target)) await empty(target)
+        return filledTraceTables(target)
+      },
+      copy: () => moveTraces(source, target, settings),
+      undo: () => empty(target),
+      finish: () => target.command(`drop table if exists ${unfinishedTable}`),
       close: async () => {
         await source.close()
         await target.close()
@@ -51,10 +69,11 @@ export async function filledTraceTables(traces: TraceStore): Promise<string[]> {
 }
 
 /** Returns the number of rows. */
-async function moveTraces(source: TraceStore, target: TraceStore, say: (line: string) => void): Promise<number> {
+async function moveTraces(source: TraceStore, target: TraceStore, { say, stopped }: MoveSettings): Promise<number> {
+  await target.command(`create table if not exists ${unfinishedTable} (one UInt8) engine = MergeTree order by one`)
   let moved = 0
   for (const table of await tablesOf(source)) {
-    const rows = await moveTable(source, target, table)
+    const rows = await moveTable(source, target, table, stopped)
     if (rows > 0) say(`${table}: ${rows} rows`)
     moved += rows
   }
@@ -62,13 +81,16 @@ async function moveTraces(source: TraceStore, target: TraceStore, say: (line: st
 }
 
 /** Rows are read as merges would leave them (`final`), so the order in which they are written means nothing. */
-async function moveTable(source: TraceStore, target: TraceStore, table: string): Promise<number> {
+async function moveTable(source: TraceStore, target: TraceStore, table: string, stopped: AbortSignal): Promise<number> {
   const projects = await source.rows<{ project_id: string }>(`select distinct project_id from ${table}`)
   let moved = 0
   for (const { project_id: projectId } of projects) {
     const select = `select * from ${table} final where project_id = {projectId:UUID}`
     const printed = await source.print(select, { projectId }, "JSONEachRow")
-    for await (const lines of wholeLines(printed)) await target.insert(table, lines)
+    for await (const lines of wholeLines(printed)) {
+      stopped.throwIfAborted()
+      await target.insert(table, lines)
+    }
     const [there, here] = await Promise.all([countOf(source, table, projectId), countOf(target, table, projectId)])
     if (there !== here) throw new Error(`of ${there} rows of ${table} only ${here} arrived`)
     moved += here
@@ -103,6 +125,7 @@ async function* wholeLines(stream: Readable): AsyncGenerator<Buffer> {
   if (size > 0) yield Buffer.concat(held)
 }
 
-async function emptied(traces: TraceStore): Promise<void> {
+async function empty(traces: TraceStore): Promise<void> {
   for (const table of await tablesOf(traces)) await traces.command(`truncate table ${table}`)
+  await traces.command(`drop table if exists ${unfinishedTable}`)
 }

@@ -10,16 +10,20 @@ export interface MoveSettings {
   limits: Limits
   /** Hears how far it is. */
   say: (line: string) => void
+  /** Ends the move as a failure does, with its reason. */
+  stopped: AbortSignal
 }
 
 /** A store that is open in both places. */
 export interface Move {
-  /** Names of tables that hold rows in the server. */
+  /** Names of tables that hold rows in the server; those that a move which was cut off left there are taken out first. */
   filled: () => Promise<string[]>
   /** Returns the number of rows. */
   copy: () => Promise<number>
   /** Takes out of the server what {@link copy} put there. */
   undo: () => Promise<void>
+  /** Once every store is copied: from now on a server may start with it. */
+  finish: () => Promise<void>
   close: () => Promise<void>
 }
 

@@ -5,7 +5,7 @@ import type { CatalogDatabase } from "../catalog/open-catalog.ts"
 import type { TraceStore } from "../traces/store/trace-store.ts"
 import { embeddedCatalog, type EmbeddedStore, embeddedTraces, leftFolder, type MoveSettings } from "./move.ts"
 import { filledCatalogTables } from "./move-catalog.ts"
-import { filledTraceTables } from "./move-traces.ts"
+import { filledTraceTables, isUnfinished } from "./move-traces.ts"
 
 type Addresses = Pick<MoveSettings, "dataDir" | "postgresUrl" | "clickhouseUrl">
 
@@ -24,13 +24,23 @@ function requireHere(dataDir: string, store: EmbeddedStore): void {
   )
 }
 
-/** @throws {Error} with a sentence for the operator when a server holds nothing, and the data folder holds such a store. */
+/**
+ * @throws {Error} with a sentence for the operator when a server holds nothing, or a part, and the data folder holds such
+ * a store.
+ */
 export async function requireMoved(
   { dataDir, postgresUrl, clickhouseUrl }: Addresses,
   { catalog, traces }: { catalog: CatalogDatabase; traces: TraceStore },
 ): Promise<void> {
   if (postgresUrl !== null) await requireThere(dataDir, embeddedCatalog, () => filledCatalogTables(catalog))
-  if (clickhouseUrl !== null) await requireThere(dataDir, embeddedTraces, () => filledTraceTables(traces))
+  if (clickhouseUrl === null) return
+  if (await isUnfinished(traces)) {
+    throw new Error(
+      "HEDDLE_CLICKHOUSE_URL names a database into which a move was cut off, so that it has only a part of the traces: run " +
+        '"npm run move-stores" again with the same settings, which begins anew',
+    )
+  }
+  await requireThere(dataDir, embeddedTraces, () => filledTraceTables(traces))
 }
 
 async function requireThere(
