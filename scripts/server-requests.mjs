@@ -1,11 +1,12 @@
 /** Requests that commands send to a running server. */
-import { createWriteStream } from "node:fs"
+import { createWriteStream, rmSync } from "node:fs"
 import { rename, rm, stat } from "node:fs/promises"
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { pipeline } from "node:stream/promises"
 import { text } from "node:stream/consumers"
 import { SetupError } from "./setup/progress.mjs"
+import { beforeEnding } from "./setup/run.mjs"
 
 /** Options of `parseArgs` for the server's address and the key. */
 export const serverOptions = () => ({
@@ -34,12 +35,15 @@ export function send(url, key, { method = "POST", headers = {}, write = (out) =>
 /** Saves the answer as a file, which is written whole or not at all. */
 export async function saveAnswer(answer, file) {
   const unfinished = `${file}.part`
+  const release = beforeEnding(() => rmSync(unfinished, { force: true }))
   try {
     await pipeline(answer, createWriteStream(unfinished))
     await rename(unfinished, file)
   } catch (error) {
     await rm(unfinished, { force: true })
     throw new SetupError(`the export broke off: ${error.message}`)
+  } finally {
+    release()
   }
   console.log(`${file}: ${(await stat(file)).size} bytes`)
 }

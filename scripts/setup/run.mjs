@@ -48,16 +48,22 @@ export async function runLogged(command, args, { log, detail, until, ...options 
 /** Signals that end a command. */
 export const endings = ["SIGINT", "SIGTERM", "SIGHUP"]
 
-/** Starts a child whose group ends before a signal ends this process. `release` takes this back. */
-function startTogether(start) {
+/** Calls `tidy` before a signal ends this process. Returns what takes this back. */
+export function beforeEnding(tidy) {
   const pass = (signal) => {
-    endGroup(child)
+    tidy()
     release()
     process.kill(process.pid, signal)
   }
   const release = () => endings.forEach((signal) => process.off(signal, pass))
-  // Before it starts: a signal that comes while it does is handled right after.
   for (const signal of endings) process.on(signal, pass)
+  return release
+}
+
+/** Starts a child whose group ends before a signal ends this process. `release` takes this back. */
+function startTogether(start) {
+  // Before it starts: a signal that comes while it does is handled right after.
+  const release = beforeEnding(() => endGroup(child))
   const child = start()
   return { child, release }
 }

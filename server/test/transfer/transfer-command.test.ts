@@ -1,6 +1,9 @@
 /** `npm run export` and `npm run import` against a listening server. */
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { promisify } from "node:util"
@@ -62,4 +65,20 @@ test("a mistake prints one sentence and leaves no file", async () => {
   expect((await heddle("export", "--nonsense")).output).toContain("--nonsense")
   expect((await readdir(folder)).filter((name) => name.startsWith("none"))).toEqual([])
   expect(await readFile(path.join(folder, "calls.csv"), "utf8")).toContain('"id"')
+})
+
+test.each(["SIGINT", "SIGTERM"] as const)("an export that %s ends leaves no part of a file", async (signal) => {
+  const slow = createServer((_, answer) => void answer.writeHead(200).write("half a row"))
+  await once(slow.listen(0, "127.0.0.1"), "listening")
+  const file = path.join(folder, "stopped.jsonl")
+  const where = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+  const options = ["--project", "a/b", "--out", file, "--url", where, "--key", "k"]
+  const exporting = spawn(process.execPath, [command, "export", ...options], { stdio: "ignore" })
+  const ended = once(exporting, "exit")
+  await expect.poll(() => readdir(folder), { timeout: 20_000 }).toContain("stopped.jsonl.part")
+  exporting.kill(signal)
+  expect(await ended).toEqual([null, signal])
+  expect((await readdir(folder)).filter((name) => name.startsWith("stopped"))).toEqual([])
+  slow.closeAllConnections()
+  slow.close()
 })
