@@ -11,7 +11,7 @@ import {
   evaluationCaller,
   openEvaluationApp,
 } from "../support/evaluation-app.ts"
-import { blocksOf, guidePages, isPython, isShell, runShellBlocks } from "../support/guide-blocks.ts"
+import { blocksOf, guidePages, isPython, isShell, runShellBlocks, shells } from "../support/guide-blocks.ts"
 import { evaluation, judge, publish, publishDataset, structuredModel } from "../support/judges.ts"
 
 let opened: EvaluationApp
@@ -281,6 +281,18 @@ const ranAbove =
     " ",
   )
 const clients = /^(?:from|import) (?:weave|openai|anthropic|opentelemetry)\b/m
+
+test("a page sets every variable that its shell blocks read, also in blocks that no test runs", async () => {
+  const unset: string[] = []
+  for (const page of await guidePages()) {
+    const blocks = await blocksOf(page)
+    const code = blocks.flatMap((block) => (shells.includes(block.language) ? [block.code] : [])).join("\n")
+    const set = new Set([...code.matchAll(/\b([A-Z][A-Z_]*)=/g)].map(([, name]) => name))
+    const read = new Set([...code.matchAll(/\$\{?([A-Z][A-Z_]*)/g)].map(([, name]) => name))
+    unset.push(...[...read].flatMap((name) => (set.has(name) ? [] : [`${page}: ${name}`])))
+  }
+  expect(unset).toEqual([])
+})
 
 test("every block is run, or says why not", async () => {
   const blocks = (await Promise.all((await guidePages()).map(blocksOf))).flat()

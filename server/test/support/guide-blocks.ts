@@ -9,7 +9,7 @@ import path from "node:path"
 import { promisify } from "node:util"
 
 const root = path.join(import.meta.dirname, "../../..")
-const shells = ["sh", "bash"]
+export const shells = ["sh", "bash"]
 
 export interface GuideBlock {
   page: string
@@ -55,14 +55,13 @@ export interface ShellRun {
 export async function runShellBlocks(page: string, { url, key, given = {}, folder }: ShellRun): Promise<string[]> {
   const code = (await blocksOf(page)).filter(isShell).map((block) => block.code)
   if (code.length === 0) throw new Error(`${page} has no shell block that runs`)
-  const script = filledIn(code.join("\n"), { KEY: key, ...given }).replaceAll(
+  const script = filledIn(code.join("\n"), { KEY: key, HEDDLE_API_KEY: key, ...given }).replaceAll(
     /(?:http:\/\/127\.0\.0\.1|localhost):8080/g,
     url,
   )
   const cwd = folder ?? (await mkdtemp(path.join(tmpdir(), "heddle-guide-")))
-  const env = { ...process.env, URL: url, KEY: key, HEDDLE_URL: url, HEDDLE_KEY: key, HEDDLE_API_KEY: key }
   try {
-    const { stdout } = await promisify(execFile)("bash", ["-c", prelude + script], { cwd, env })
+    const { stdout } = await promisify(execFile)("bash", ["-c", prelude + script], { cwd })
     return stdout.split("\n").filter((line) => line.trim() !== "")
   } finally {
     if (folder === undefined) await rm(cwd, { recursive: true, force: true })
@@ -70,7 +69,7 @@ export async function runShellBlocks(page: string, { url, key, given = {}, folde
 }
 
 function filledIn(script: string, given: Record<string, string>): string {
-  const filled = script.replaceAll(/\b([A-Z]+)=…/g, (whole, name: string) =>
+  const filled = script.replaceAll(/\b([A-Z_]+)=…/g, (whole, name: string) =>
     given[name] === undefined ? whole : `${name}=${given[name]}`,
   )
   const left = /^[^#\n]*….*$/m.exec(filled)

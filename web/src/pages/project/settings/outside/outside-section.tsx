@@ -98,7 +98,7 @@ export function OutsideSection() {
 
 function addCode(projectId: string): string {
   return `curl -X PUT ${serverUrl}/v2/${projectId}/runtimes/agent \\
-  -H "Authorization: Bearer $HEDDLE_KEY" -H 'content-type: application/json' -d '{
+  -H "Authorization: Bearer $HEDDLE_API_KEY" -H 'content-type: application/json' -d '{
   "base_url": "https://agent.example.com/v1",
   "api_key_secret": "AGENT_KEY",
   "runtime_ids": [{"id": "support-v12"}]}'`
