@@ -21,7 +21,7 @@ const threadsBesideQueries = 10
  */
 const mostUnaccepted = 4_096
 
-/** A stop cuts requests off and ends by itself before; after this long something hangs. */
+/** A stop cuts requests off and ends by itself before; after this long something hangs, or a start is at work on old tables. */
 const stopMs = 28_000
 
 /** Within it a signal is the same one again: systemd signals `npm start`, which passes it on, and the server as well. */
@@ -37,36 +37,52 @@ async function main(): Promise<void> {
   process.env["NODE_COMPILE_CACHE"] = compileCache
   // Only what is loaded from here on comes from the cache and goes to it.
   const { createApp } = await import("./app.ts")
-  const app = await createApp(config)
+  const starting = createApp(config)
+  onStop(() => stop(starting))
+  const app = await starting
+  if (isStopping) return
   const { host, port } = config
   const url = await app.server.listen({ host, port, backlog: mostUnaccepted }).catch(async (cause: unknown) => {
     await app.close()
     throw cannotListen(config, cause)
   })
+  if (isStopping) return
   // Not before: a start that fails, on a port in use for instance, would leave a key that nobody has seen.
   announce(config, url, app.engineLines(), await app.welcome())
+  isReady = true
   // To `npm start`, which then builds the pages; a process that is started otherwise has no such channel.
   process.send?.("ready")
   // A server is often killed, and what is written at exit would be lost.
   flushCompileCache()
   giveBackFreedMemory()
-  onStop(() => {
-    setTimeout(() => process.exit(1), stopMs).unref()
-    void app.close().then(
+}
+
+let isReady = false
+let isStopping = false
+
+/** Ends the process when everything is closed that the start has opened, or will have. */
+function stop(starting: Promise<{ close: () => Promise<void> }>): void {
+  isStopping = true
+  if (!isReady) process.stdout.write("Heddle stops before it is ready\n")
+  // A start that is cut off has done what was asked of it: every store bears a kill.
+  const status = isReady ? 1 : 0
+  setTimeout(() => process.exit(status), stopMs).unref()
+  void starting
+    .then((app) => app.close())
+    .then(
       () => process.exit(0),
-      () => process.exit(1),
+      () => process.exit(status),
     )
-  })
 }
 
 /** The first signal begins the stop; one that comes after it, and is another, ends the process at once. */
-function onStop(stop: () => void): void {
+function onStop(begin: () => void): void {
   let began: number | null = null
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       if (began === null) {
         began = performance.now()
-        stop()
+        begin()
       } else if (performance.now() - began > sameStopMs) {
         process.removeAllListeners(signal)
         process.kill(process.pid, signal)
@@ -107,6 +123,8 @@ function announce(config: Config, url: string, engines: string[], welcome: Welco
 try {
   await main()
 } catch (error) {
+  // What fails because everything is being closed says nothing.
+  if (isStopping) await new Promise(() => undefined)
   const reason = error instanceof Error && error.message ? error.message : inspect(error)
   process.stderr.write(`Heddle cannot start: ${reason}\n`)
   if (process.env["HEDDLE_LOG"] === "debug") console.error(error)

@@ -1,6 +1,6 @@
 /** Messages of a starting server to the person who starts it. */
 import { once } from "node:events"
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { request } from "node:http"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -56,6 +56,27 @@ test("a first start that fails on a port in use leaves the key to the next start
   )
   taken.close()
   const { child, url, lines } = launchServer(folder, env)
+  await url
+  await expect.poll(() => lines.join("\n")).toMatch(/Your API key, shown only this once: [A-Za-z0-9]{48}\n/)
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  await rm(folder, { recursive: true, force: true })
+})
+
+test("a start that is stopped says so and leaves nothing but its folder, with which the next start goes on", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "heddle-start-"))
+  const [data, temporary] = ["data", "tmp"].map((name) => path.join(folder, name)) as [string, string]
+  await Promise.all([mkdir(temporary), copyCatalogTemplate(data)])
+  const env = { HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "", TMPDIR: temporary }
+  const stopped = launchServer(data, env)
+  stopped.url.catch(() => undefined)
+  await expect.poll(() => readdir(data).catch(() => []), { timeout: 20_000, interval: 2 }).toContain("lock")
+  stopped.child.kill("SIGTERM")
+  await once(stopped.child, "exit")
+  expect([stopped.child.exitCode, stopped.lines]).toEqual([0, ["Heddle stops before it is ready"]])
+  expect(await readdir(temporary)).toEqual([])
+  expect((await readdir(data)).filter((name) => /^(lock|server-secret\.)/.test(name))).toEqual(["lock.db"])
+  const { child, url, lines } = launchServer(data, env)
   await url
   await expect.poll(() => lines.join("\n")).toMatch(/Your API key, shown only this once: [A-Za-z0-9]{48}\n/)
   child.kill("SIGTERM")
