@@ -19,15 +19,23 @@ export function routeOf(base, route) {
   return new URL(base.replace(/\/+$/, "") + route)
 }
 
-/** Sends a request without the time limits of `fetch`, because a large export may send no byte for minutes. */
-export function send(url, key, { method = "POST", headers = {}, write = (out) => out.end() } = {}) {
+/**
+ * Sends a request without the time limits of `fetch`, because a large export may send no byte for minutes. `whenBroken` follows
+ * what is said of a connection that broke.
+ */
+export function send(url, key, { method = "POST", headers = {}, write = (out) => out.end(), whenBroken = "" } = {}) {
   const request = url.protocol === "https:" ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const out = request(url, { method, headers: { ...headers, authorization: `Bearer ${key}` } }, (answer) => {
       if (answer.statusCode === 200) return resolve(answer)
       text(answer).then((body) => reject(new SetupError(`${url.pathname}: ${answer.statusCode} ${body}`)), reject)
     })
-    out.on("error", (error) => reject(new SetupError(`${url.origin} cannot be reached: ${error.message}`)))
+    let isReached = false
+    out.on("socket", (socket) => socket.once("connect", () => (isReached = true)))
+    out.on("error", ({ message }) => {
+      const what = isReached ? `the connection to ${url.origin} broke` : `${url.origin} cannot be reached`
+      reject(new SetupError(`${what}: ${message}${isReached ? whenBroken : ""}`))
+    })
     write(out)
   })
 }

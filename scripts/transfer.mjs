@@ -45,7 +45,8 @@ export async function importFile(args) {
   const headers = { "content-type": "application/octet-stream", "content-length": size }
   // A server that refuses the file may answer before it has read all of it; the rest then cannot be sent.
   const write = (out) => void pipeline(createReadStream(file), out).catch(() => {})
-  const answer = await send(target, key, { headers, write })
+  const whenBroken = ". Run it again: what was stored already is not stored twice"
+  const answer = await send(target, key, { headers, write, whenBroken })
   const report = JSON.parse(await text(answer))
   console.log(`${report.imported} rows imported, ${report.failed} left out`)
   for (const { row, column, value, message } of report.errors) {

@@ -1,7 +1,7 @@
 /** `npm run export` and `npm run import` against a listening server. */
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -81,4 +81,21 @@ test.each(["SIGINT", "SIGTERM"] as const)("an export that %s ends leaves no part
   expect((await readdir(folder)).filter((name) => name.startsWith("stopped"))).toEqual([])
   slow.closeAllConnections()
   slow.close()
+})
+
+test("an import whose connection breaks says so and the way out; a server that is not there cannot be reached", async () => {
+  const file = path.join(folder, "broken.jsonl")
+  await writeFile(file, "{}\n")
+  const breaks = createServer((asked) => asked.socket.destroy())
+  await once(breaks.listen(0, "127.0.0.1"), "listening")
+  const where = `http://127.0.0.1:${(breaks.address() as AddressInfo).port}`
+  const options = ["import", "--project", "a/b", "--in", file, "--url", where]
+  expect(await heddle(...options)).toEqual({
+    code: 1,
+    output: expect.stringMatching(
+      /: the connection to http:\S+ broke: .+\. Run it again: what was stored already is not stored twice\n$/,
+    ),
+  })
+  breaks.close()
+  expect((await heddle(...options)).output).toMatch(/: http:\S+ cannot be reached: connect ECONNREFUSED \S+\n$/)
 })
