@@ -258,6 +258,8 @@ describe("costs", () => {
       ["cheap", "1", "100", "$1.00", "25.0\u202f%"],
       ["our-own", "1", "500", "no price", ""],
     ])
+    await page.setViewportSize({ width: 1440, height: 420 })
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBe(420)
     const totals = page.getByRole("group", { name: "Totals of costs" })
     await totals.getByText("$2.50 more than in the 24 hours before").waitFor()
     await totals.getByText("1 of them without a price").waitFor()
