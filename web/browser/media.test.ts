@@ -4,6 +4,7 @@ import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { flaws } from "./support/axe.ts"
 import { foreign, launchBrowser } from "./support/browser.ts"
+import { contentValue, customValue, soundValue, storeFile, wavOf } from "./support/fill-media.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -18,42 +19,10 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60" onlo
   <script>top.owned = 1</script><image href="https://other.example/track.png"/><rect width="90" height="60" fill="#c60"/></svg>`
 const html = "<!doctype html><script>top.owned = 1</script><img src=x onerror='top.owned = 1'>"
 
-/** A second of a tone, in 8 bits. */
-function wav(): Buffer {
-  const samples = Buffer.from(Array.from({ length: 8000 }, (_, at) => 128 + 90 * Math.sin(at / 3)))
-  const head = Buffer.concat([Buffer.from("RIFF    WAVEfmt "), Buffer.alloc(28)])
-  head.writeUInt32LE(36 + samples.length, 4)
-  for (const [at, value] of [16, 0x10001, 8000, 8000, 0x80001, 0x61746164].entries())
-    head.writeUInt32LE(value, 16 + at * 4)
-  head.writeUInt32LE(samples.length, 40)
-  return Buffer.concat([head, samples])
-}
-
-/** As the SDK uploads a file. */
-async function store(bytes: string | Buffer, of = project): Promise<string> {
-  const form = new FormData()
-  form.set("project_id", of)
-  form.set("file", new Blob([bytes as never]), "file")
-  const headers = { authorization: `Bearer ${heddle.key}` }
-  const answer = await fetch(`${heddle.url}/file/create`, { method: "POST", headers, body: form })
-  return ((await answer.json()) as { digest: string }).digest
-}
-
-const custom = (type: string, files: object) => ({
-  _type: "CustomWeaveType",
-  weave_type: { type },
-  files,
-  load_op: `weave:///${project}/op/load:v0`,
-})
-
-/** `weave.Content`: the bytes, and what is known of them. */
-async function content(bytes: string | Buffer, mimetype: string, filename: string) {
-  const metadata = JSON.stringify({ id: randomUUID(), size: bytes.length, mimetype, filename, digest: "…" })
-  return custom("weave.type_wrappers.Content.content.Content", {
-    content: await store(bytes),
-    "metadata.json": await store(metadata),
-  })
-}
+const store = (bytes: string | Buffer, of = project) => storeFile(heddle, of, bytes)
+const custom = (type: string, files: object) => customValue(project, type, files)
+const content = (bytes: string | Buffer, mimetype: string, filename: string) =>
+  contentValue(heddle, project, { bytes, mimetype, filename })
 
 const traces: Record<string, string> = {}
 
@@ -68,7 +37,7 @@ async function send(op_name: string, inputs: object, output: unknown = null) {
 beforeAll(async () => {
   ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
   const photo = custom("PIL.Image.Image", { "image.png": await store(png) })
-  const sound = custom("wave.Wave_read", { "_metadata.json": await store("{}"), "audio.wav": await store(wav()) })
+  const sound = await soundValue(heddle, project, wavOf(1))
   await send(
     "described",
     { photo, sound, report: await content("%PDF-1.4", "application/pdf", "report.pdf") },
