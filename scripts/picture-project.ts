@@ -5,21 +5,25 @@
  *
  * Usage: node scripts/picture-project.ts [--trainings 12]
  * --trainings 0: without the engine, and so without models, jobs and answers of the playground.
- * Changes: nothing that stays; the data folder is a temporary one.
+ * Changes: web/dist, which it builds where the pages have changed; the data folder is a temporary one.
  */
 import { once } from "node:events"
 import { parseArgs } from "node:util"
 import { fillEvaluation } from "../web/browser/support/fill-evaluations.ts"
 import { fillObjects } from "../web/browser/support/fill-objects.ts"
 import { fillLabelTeam, newQueue, sendChats } from "../web/browser/support/fill-queue.ts"
+import { fillRuns } from "../web/browser/support/fill-runs.ts"
 import { fillProject, trainGroups } from "../web/browser/support/fill.ts"
 import { type Heddle, startHeddle } from "../web/browser/support/heddle.ts"
+import { sendConversations, sendReport } from "./picture-traces.ts"
+import { ensureWeb } from "./setup/web.mjs"
 
 const { values: given } = parseArgs({ options: { trainings: { type: "string", default: "12" } } })
 const project = "support"
 const id = `local/${project}`
 
 const trainings = Number(given.trainings)
+await ensureWeb()
 const heddle = await startHeddle(trainings === 0 ? { HEDDLE_ENGINE: "none" } : {})
 const closed = once(process, "SIGINT")
 process.once("SIGTERM", () => process.emit("SIGINT"))
@@ -30,6 +34,9 @@ try {
   await fillObjects(heddle, id)
   const labelled = await addLabels(heddle)
   await addRules(heddle)
+  await fillRuns(heddle, project)
+  await sendConversations(heddle, id)
+  await sendReport(heddle, id)
   const command = `node scripts/pictures.ts --url ${heddle.url} --key ${heddle.key}`
   console.log(`${command} --project ${id}`)
   console.log(`${command} --project ${labelled} --only queues,queue,label`)

@@ -15,7 +15,7 @@ import { launchBrowser, type Visit, wide } from "../web/browser/support/browser.
 const { values: given } = parseArgs({
   options: {
     url: { type: "string", default: "http://127.0.0.1:8080" },
-    key: { type: "string", default: process.env["HEDDLE_KEY"] ?? "" },
+    key: { type: "string", default: process.env["HEDDLE_API_KEY"] ?? "" },
     project: { type: "string", default: "local/demo" },
     out: { type: "string", default: "docs/pictures" },
     only: { type: "string" },
@@ -55,6 +55,15 @@ interface Call {
   id: string
   trace_id: string
   op_name: string
+  inputs: unknown
+  output: unknown
+}
+
+const runNames = `query($entity: String!, $name: String!, $filters: JSONString) {
+  project(entityName: $entity, name: $name) { runs(first: 50, filters: $filters) { edges { node { name } } } } }`
+const finished = JSON.stringify({ state: "finished" })
+interface RunNames {
+  data: { project: { runs: { edges: { node: { name: string } }[] } } }
 }
 
 type Page = Visit["page"]
@@ -73,14 +82,14 @@ const where = <Found>(found: Found | undefined, address: (found: Found) => strin
   found === undefined ? { address: null } : at(address(found), act)
 
 async function screens(): Promise<Record<string, Screen>> {
-  const name = project.split("/")[1] ?? ""
+  const [entity, name = ""] = project.split("/")
   const ended = { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: "success" }] } }
   const calls = async (filter: object, limit: number) => {
     const body = { project_id: project, filter, query: ended, sort_by: newest, limit }
     return (await ask<{ calls: Call[] }>("POST", "/calls/query", body)).calls
   }
   const evaluate = `weave:///${project}/op/Evaluation.evaluate:*`
-  const [roots, runs, models, jobs, { objs }, queues] = await Promise.all([
+  const [roots, tried, models, jobs, { objs }, queues, talks, runs] = await Promise.all([
     calls({ trace_roots_only: true }, 20),
     calls({ op_names: [evaluate] }, 2),
     ask<{ data: Listed[] }>("GET", `/v1/preview/models?project=${name}`),
@@ -91,6 +100,14 @@ async function screens(): Promise<Record<string, Screen>> {
       metadata_only: true,
     }),
     askLines<Listed>("/annotation_queues/query", { project_id: project }),
+    ask<{ groups: { group_keys: { conversation_id: string } }[] }>("POST", "/agents/spans/query", {
+      project_id: project,
+      group_by: [{ source: "field", key: "conversation_id" }],
+      query: { $expr: { $not: [{ $eq: [{ $getField: "conversation_id" }, { $literal: "" }] }] } },
+      sort_by: [{ field: "span_count", direction: "desc" }],
+      limit: 1,
+    }),
+    ask<RunNames>("POST", "/graphql", { query: runNames, variables: { entity, name, filters: finished } }),
   ])
   const [first] = roots
   const second = roots.find(({ id, op_name }) => id !== first?.id && op_name === first?.op_name)
@@ -98,7 +115,12 @@ async function screens(): Promise<Record<string, Screen>> {
   const model = job?.model ?? models.data[0]?.name
   const ofClass = (wanted: string) => objs.find(({ base_object_class }) => base_object_class === wanted)
   const [queue] = queues
-  const [newer, older] = runs
+  const [newer, older] = tried
+  const talk = talks.groups[0]?.group_keys.conversation_id
+  // One that has the name of a model leads to the page of that model.
+  const isOfModel = new Set(models.data.map((one) => one.name))
+  const run = runs.data.project.runs.edges.find(({ node }) => !isOfModel.has(node.name))?.node.name
+  const withMedia = roots.find(({ inputs, output }) => JSON.stringify([inputs, output]).includes('"CustomWeaveType"'))
   const settings = ["keys", "members", "usage", "quotas", "people", "project", "storage", "scoring", "outside", "audit"]
   return {
     overview: at(""),
@@ -110,10 +132,25 @@ async function screens(): Promise<Record<string, Screen>> {
         : at(`/traces/${older.trace_id}`, (page) =>
             page.getByText("Evaluation.predict_and_score", { exact: true }).last().click(),
           ),
+    // What a call took and gave as pictures, sounds and files.
+    media: where(withMedia, ({ trace_id }) => `/traces/${trace_id}`),
+    conversations: at("/traces?lens=conversations"),
+    conversation: where(
+      talk,
+      (one) => `/conversations/${encodeURIComponent(one)}`,
+      (page) =>
+        page
+          .locator("summary", { hasText: /\d\.\d+\s?s/ })
+          .first()
+          .click(),
+    ),
+    agents: at("/traces?lens=agents"),
     "calls-compared": where(second, ({ id }) => `/traces/compare?calls=${id},${first?.id}`),
     models: at("/models"),
     model: where(model, (one) => `/models/${one}`),
     curve: where(model, (one) => `/models/${one}?metric=loss&smooth=0.5`),
+    runs: at("/runs"),
+    run: where(run, (one) => `/runs/${one}`),
     "base-models": at("/base-models"),
     jobs: at("/jobs"),
     job: where(job, ({ id }) => `/jobs/${id}`),
@@ -138,6 +175,11 @@ async function screens(): Promise<Record<string, Screen>> {
     ),
     playground: where(model, (one) => `/playground?m=${one}@latest,heddle/tiny&max_tokens=8&user=3%2B1%3D`, answered),
     ...Object.fromEntries(settings.map((section) => [`settings-${section}`, at(`/settings/${section}`)])),
+    costs: at("/settings/usage?since=24h", async (page) => {
+      const table = page.getByRole("table", { name: /^Costs by/ })
+      await table.waitFor()
+      await table.getByRole("row").last().scrollIntoViewIfNeeded()
+    }),
   }
 }
 
