@@ -10,6 +10,7 @@ afterAll(() => opened.close())
 
 interface Curve {
   metric: string
+  x?: number[]
   step: number[]
   at: string[]
   min: number[]
@@ -95,6 +96,55 @@ test("platform-wandb 7: system rows are curves by time; a time that is none is t
   ])
   expect(data[0]?.at.slice(0, 2)).toEqual(["2026-11-20T08:00:00.000Z", "2026-11-20T08:00:15.000Z"])
   expect(Math.abs(Date.parse(data[0]?.at[2] ?? "") - Date.now())).toBeLessThan(600_000)
+})
+
+test("platform-wandb 7: a curve over another column has its numbers, ascending, whatever lines of a step they came in", async () => {
+  const names = await newRun()
+  await stream(names, "wandb-history.jsonl", [
+    '{"_step": 0, "epoch": 0.5, "loss": 4, "deep": {"x": 9}, "_runtime": 2}',
+    '{"_step": 1, "loss": 3, "_runtime": 4}',
+    '{"_step": 2, "loss": 2}',
+    '{"_step": 2, "epoch": 2, "_runtime": 7.5}',
+    '{"_step": 3, "loss": 1, "epoch": 1, "_runtime": 9}',
+    '{"_step": 4, "loss": NaN, "epoch": 3}',
+    '{"_step": 5, "loss": 0, "epoch": "three"}',
+  ])
+  const over = async (x: string, metrics = "metric=loss") =>
+    (await metricsOf(names, `x=${x}&${metrics}`)).data.map(({ metric, x: places, step, last }) => [
+      metric,
+      places,
+      step,
+      last,
+    ])
+  expect(await over("epoch")).toEqual([["loss", [0.5, 1, 2], [0, 3, 2], [4, 1, 2]]])
+  expect(await over("_runtime", "metric=epoch&metric=loss")).toEqual([
+    ["epoch", [2, 7.5, 9], [0, 2, 3], [0.5, 2, 1]],
+    ["loss", [2, 4, 7.5, 9], [0, 1, 2, 3], [4, 3, 2, 1]],
+  ])
+  expect(await over("deep.x", "metric=loss&metric=deep.x")).toEqual([
+    ["deep.x", [9], [0], [9]],
+    ["loss", [9], [0], [4]],
+  ])
+  expect(await over("nothing")).toEqual([])
+  expect((await metricsOf(names, "metric=loss")).data[0]?.x).toBeUndefined()
+  expect(await metricsOf(names, "source=system&x=epoch&metric=system.cpu")).toMatchObject({ status: 422 })
+})
+
+test("platform-wandb 7: over a column too a curve of few points keeps every lowest and highest value", async () => {
+  const names = await newRun()
+  const loss = (step: number) => (step === 777 ? 1000 : step === 4321 ? -1000 : step % 7)
+  const rows = Array.from({ length: 10_000 }, (_, step) =>
+    JSON.stringify({ _step: step, _timestamp: began + step, loss: loss(step), tokens: 5e15 + step * 1e12, same: 3 }),
+  )
+  await stream(names, "wandb-history.jsonl", rows)
+  const [curve] = (await metricsOf(names, "x=tokens&metric=loss&points=100")).data
+  expect(curve?.x).toHaveLength(100)
+  expect(curve?.x?.toSorted((a, b) => a - b)).toEqual(curve?.x)
+  expect([curve?.x?.at(-1), curve?.step.at(-1), curve?.last.at(-1)]).toEqual([5e15 + 9999e12, 9999, loss(9999)])
+  expect([Math.max(...(curve?.max ?? [])), Math.min(...(curve?.min ?? []))]).toEqual([1000, -1000])
+  expect((await metricsOf(names, "x=same&metric=loss")).data).toMatchObject([
+    { x: [3], step: [9999], min: [-1000], max: [1000], last: [loss(9999)] },
+  ])
 })
 
 test("law 8: more metrics and points than an answer may have are refused", async () => {

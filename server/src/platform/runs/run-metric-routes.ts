@@ -1,7 +1,7 @@
 /** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
 import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { curveNames, runPoints } from "../../storage/traces/runs/run-curves.ts"
+import { curveNames, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
 import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
 import { curvesOf } from "../../wire/training/model-metrics.ts"
 import { requireRun } from "./run-access.ts"
@@ -22,16 +22,21 @@ export function runMetricRoutes({ database, traces }: RunDependencies): Route[] 
       schemas: { params: runMetricsParams, query: runMetricsQuery },
       response: runMetricsAnswer,
       refusals: ["404"],
-      handle: async ({ params, query: { source, metric = [], points }, principal }) => {
+      handle: async ({ params, query: { source, metric = [], points, x }, principal }) => {
         const { run } = await requireRun(database, principal, params)
         if (metric.length * points > mostPoints) throw tooMany()
+        if (x !== undefined && source === "system") throw noColumns()
         const key = { projectId: run.project_id, runId: run.id }
         const metrics = await curveNames(traces, key, source)
         const wanted = [...new Set(metric)].filter((name) => metrics.includes(name))
         return {
           object: "list",
           metrics,
-          data: curvesOf(await runPoints(traces, key, { source, metrics: wanted, points })),
+          data: curvesOf(
+            x === undefined
+              ? await runPoints(traces, key, { source, metrics: wanted, points })
+              : await runPointsOver(traces, key, { x, metrics: wanted, points }),
+          ),
         }
       },
     }),
@@ -43,4 +48,8 @@ function tooMany() {
     ["query", "points"],
     `the answer could have more than ${mostPoints} points: name fewer metrics, or ask for fewer points`,
   )
+}
+
+function noColumns() {
+  return invalid(["query", "x"], "system rows have no columns of the program; they are read by their number alone")
 }

@@ -47,6 +47,17 @@ export const runMetricsQuery = z.object({
     z.array(z.string()).max(mostMetrics, `name at most ${mostMetrics} metrics`).optional(),
   ),
   points: z.coerce.number().int().min(1).max(2000).default(500),
+  x: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "A column of the history whose numbers are the horizontal axis, such as epoch or _runtime; else the step is",
+    ),
+})
+
+const runCurve = metricCurve.extend({
+  x: z.array(z.number()).optional().describe("Where each point stands on the axis that the request names, ascending"),
 })
 
 export const runMetricsAnswer = z.object({
@@ -54,5 +65,5 @@ export const runMetricsAnswer = z.object({
   /** Every metric that was a number once, sorted. */
   metrics: z.array(z.string()),
   /** Of the metrics that were asked for and are there, sorted. */
-  data: z.array(metricCurve),
+  data: z.array(runCurve),
 })

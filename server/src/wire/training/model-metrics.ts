@@ -58,6 +58,8 @@ export type MetricCurve = z.infer<typeof metricCurve>
 /** What a curve says of some steps that lie side by side; `step` is the newest of them. */
 export interface CurvePoint {
   metric: string
+  /** On an axis other than the step. */
+  x?: number
   step: number
   at: Date
   min: number
@@ -67,7 +69,7 @@ export interface CurvePoint {
 }
 
 /** The points of each metric as columns, in the order in which they come. */
-export function curvesOf(points: readonly CurvePoint[]): MetricCurve[] {
+export function curvesOf(points: readonly CurvePoint[]): (MetricCurve & { x?: number[] })[] {
   return Array.from(
     Map.groupBy(points, ({ metric }) => metric),
     ([metric, of]) => ({
@@ -78,6 +80,7 @@ export function curvesOf(points: readonly CurvePoint[]): MetricCurve[] {
       max: of.map(({ max }) => max),
       mean: of.map(({ mean }) => mean),
       last: of.map(({ last }) => last),
+      ...(of[0]?.x === undefined ? {} : { x: of.map(({ x = 0 }) => x) }),
     }),
   )
 }

@@ -39,7 +39,7 @@ export async function runPoints(traces: TraceStore, run: RunKey, selection: Curv
   if (selection.metrics.length === 0) return []
   const parameters = new SqlParameters()
   const values =
-    selection.source === "history" ? historyValues(selection, parameters) : systemValues(selection, parameters)
+    selection.source === "history" ? historyValues(selection.metrics, parameters) : systemValues(selection, parameters)
   const { firstStep, lastStep } =
     selection.source === "history" ? await historyEnd(traces, run) : await systemEnd(traces, run)
   const stepsPerPoint = Math.max(1, Math.ceil((lastStep - firstStep + 1) / selection.points))
@@ -56,6 +56,41 @@ export async function runPoints(traces: TraceStore, run: RunKey, selection: Curv
   return rows.map((row) => ({ ...row, step: Number(row.step), at: new Date(Number(row.at)) }))
 }
 
+/**
+ * What the program logged, by metric and by the numbers of another column of the same rows, ascending. Rows of which the
+ * column has no number are left out.
+ */
+export async function runPointsOver(
+  traces: TraceStore,
+  run: RunKey,
+  { x, metrics, points }: Omit<CurveSelection, "source"> & { x: string },
+): Promise<CurvePoint[]> {
+  if (metrics.length === 0) return []
+  const parameters = new SqlParameters()
+  const values = historyValues([...new Set([...metrics, x])], parameters)
+  const column = parameters.bind(x, "String")
+  const parts = parameters.bind(points, "Float64")
+  const rows = await traces.rows<
+    Record<"metric" | "step" | "at", string> & Record<"x" | "min" | "max" | "mean" | "last", number>
+  >(
+    `select metric, max(place) as x, argMax(placed.step, (place, placed.step)) as step,
+      argMax(placed.at, (place, placed.step)) as at, min(value) as min, max(value) as max, avg(value) as mean,
+      argMax(value, (place, placed.step)) as last
+    from (
+      select metric, step, at, value, place, min(place) over () as first, max(place) over () - first as width,
+        if(width > 0, least(${parts} - 1, floor((place - first) / width * ${parts})), 0) as part
+      from (
+        select metric, step, at, value, anyIf(value, metric = ${column}) over (partition by step, writer) as place,
+          countIf(metric = ${column}) over (partition by step, writer) as places
+        from (${values})
+      ) where places > 0 and isFinite(place) and isFinite(value)
+        and metric in (${metrics.map((metric) => parameters.bind(metric, "String")).join(", ")})
+    ) as placed group by metric, part order by metric, x`,
+    { ...run, ...parameters.values },
+  )
+  return rows.map((row) => ({ ...row, step: Number(row.step), at: new Date(Number(row.at)) }))
+}
+
 /** Python writes numbers that are none into the JSON of a row, and no reader of JSON takes them. */
 const finite = `replaceRegexpAll(text, ':\\\\s*-?(NaN|Infinity)', ':null')`
 
@@ -63,14 +98,14 @@ const finite = `replaceRegexpAll(text, ':\\\\s*-?(NaN|Infinity)', ':null')`
 const loggedAt = `if(JSONExtractFloat(json, '_timestamp') between 1 and 253402300799,
   toInt64(JSONExtractFloat(json, '_timestamp') * 1000), toUnixTimestamp64Milli(version))`
 
-function historyValues({ metrics }: CurveSelection, parameters: SqlParameters): string {
+function historyValues(metrics: readonly string[], parameters: SqlParameters): string {
   const names = metrics.map((metric) => ({ metric, name: parameters.bind(metric, "String") }))
   const values = names.map(({ metric, name }) => {
     const found = pathsOf(metric).map((path) => numberAt(path, parameters))
     return `(${name}, if(types[indexOf(keys, ${name})] = 'number', coalesce(${found.join(", ")}), null))`
   })
   // Of a step that came twice the later value counts, key by key, as where the history is read.
-  return `select metric, step, argMax(number, (version, line)) as value, max(at) as at from (
+  return `select metric, step, writer, argMax(number, (version, line)) as value, max(at) as at from (
     select step, ${writer} as writer, version, line, ${finite} as json, ${loggedAt} as at,
       arrayJoin([${values.join(", ")}]) as pair, pair.1 as metric, pair.2 as number
     from run_history final where ${ofRun} and hasAny(keys, [${names.map(({ name }) => name).join(", ")}])
