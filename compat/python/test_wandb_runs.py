@@ -138,6 +138,43 @@ def test_a_run_goes_on_where_it_ended(project: str) -> None:
     wandb.setup().settings.resume = None
 
 
+@covers("wandb-define-metric")
+def test_a_metric_is_read_over_the_one_that_the_program_defined(server: Server, project: str) -> None:
+    run = wandb.init(project=project)
+    run.define_metric("epoch", hidden=True)
+    run.define_metric("val/*", step_metric="epoch")
+    for step in range(6):
+        run.log({"epoch": step // 2, "loss": step})
+        run.log({"val/accuracy": step / 10})
+    name = run.id
+    run.finish()
+    query = f'{{ project(entityName: "local", name: "{project}") {{ run(name: "{name}") {{ config }} }} }}'
+    definitions = json.loads(ask(server, query)["project"]["run"]["config"])["_wandb"]["value"]["m"]
+    [place] = [index for index, one in enumerate(definitions, 1) if one.get("1") == "epoch"]
+    assert 2 in definitions[place - 1]["6"]
+    over = [one["5"] for one in definitions if one.get("2") == "val/*" or one.get("1") == "val/accuracy"]
+    assert over and set(over) == {place}
+    request = Request(f"{server.url}/v1/runs/local/{project}/{name}/metrics?metric=val/accuracy&x=epoch")
+    request.add_header("Authorization", f"Bearer {server.key}")
+    with urlopen(request, timeout=30) as answer:
+        [curve] = json.load(answer)["data"]
+    assert (curve["x"], curve["min"], curve["max"]) == ([0, 1, 2], [0, 0.2, 0.4], [0.1, 0.3, 0.5])
+
+
+@covers("wandb-overwrite")
+def test_a_process_that_does_not_resume_writes_over_the_run_step_by_step(project: str) -> None:
+    name = secrets.token_hex(4)
+    for session, length in enumerate((5, 3)):
+        run = wandb.init(project=project, id=name, config={"session": session})
+        for value in range(length):
+            run.log({"value": session * 10 + value})
+        run.finish()
+    stored = read(f"local/{project}/{name}")
+    rows = [(row["_step"], row["value"]) for row in stored.scan_history()]
+    assert rows == [(0, 10), (1, 11), (2, 12), (3, 3), (4, 4)]
+    assert (stored.config, stored.summary["value"], stored.state) == ({"session": 1}, 12, "finished")
+
+
 @covers("wandb-fork")
 def test_a_fork_and_a_rewound_run_begin_with_the_rows_they_keep(project: str) -> None:
     run = wandb.init(project=project)

@@ -251,6 +251,25 @@ test("platform-wandb 5.5: a client that resumes a run gets its counts and last r
   expect((await ask(opened.acme, query, { run: "nowhere" })).data).toEqual({ model: { bucket: null } })
 })
 
+test("platform-wandb 5.5: a process that takes an ended run's name without a resume writes over it step by step", async () => {
+  const names = await newRun()
+  await stream(names, { ...history(0, rows(0, 5)), complete: true, exitcode: 0 })
+  await startRun(opened.acme, { ...names, config: "another run" })
+  expect(await readRun(opened.acme, names, "historyLineCount")).toEqual({ historyLineCount: 5 })
+  const summary = { "wandb-summary.json": { offset: 0, content: ['{"loss": 70}'] } }
+  await stream(names, {
+    files: { ...history(5, ['{"_step":0,"loss":70}', '{"_step":1,"other":1}']).files, ...summary },
+  })
+  const { state, config, summaryMetrics } = await readRun(opened.acme, names, "state config summaryMetrics")
+  expect([state, summaryMetrics, config]).toEqual(["running", '{"loss": 70}', expect.stringContaining("another run")])
+  const { history: all } = await historyOf(names)
+  expect((all as string[]).map((row) => JSON.parse(row) as unknown)).toEqual([
+    { _step: 0, loss: 70 },
+    { _step: 1, loss: 1, other: 1 },
+    ...[2, 3, 4].map((step) => ({ _step: step, loss: step })),
+  ])
+})
+
 test("platform-wandb 5.3, 6.4: of processes that write one run at the same time none erases what another set", async () => {
   const names = await newRun()
   const isShared = { "x-wandb-use-async-filestream": "true" }
