@@ -175,7 +175,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <Checkbox
             label="Select all rows that are loaded"
             isLabelHidden
-            checked={selection.size > 0 && selection.size >= count}
+            checked={hasAll(selection, count, rowAt, idOf)}
             onChange={(event) => onSelect(event.target.checked ? loadedIds(count, rowAt, idOf) : new Set())}
           />
         </span>
@@ -261,6 +261,17 @@ function applied<Value>(change: Value | ((before: Value) => Value), before: Valu
 
 function withRow<Row>(row: Row | undefined, act: ((row: Row) => void) | undefined): void {
   if (row !== undefined) act?.(row)
+}
+
+/** Rows that are not listed may be selected too: what is listed decides. */
+function hasAll<Row>(
+  selection: ReadonlySet<string>,
+  count: number,
+  rowAt: (index: number) => Row | undefined,
+  idOf: (row: Row) => string,
+): boolean {
+  if (selection.size === 0 || selection.size < count) return false
+  return [...loadedIds(count, rowAt, idOf)].every((id) => selection.has(id))
 }
 
 function loadedIds<Row>(
