@@ -162,10 +162,16 @@ export function ChartLegend({ series }: { series: readonly Pick<Series, "name" |
     <span className={styles.legend}>
       {series.map(({ name, color, isDashed = false }) => (
         <span key={name} className={styles.entry}>
-          <i style={{ borderTopColor: `var(--${color})`, borderTopStyle: isDashed ? "dashed" : "solid" }} />
+          <LineMark color={color} isDashed={isDashed} />
           {name}
         </span>
       ))}
     </span>
   )
+}
+
+/** A piece of a line as a chart draws it, beside the name of what it is of. */
+export function LineMark({ color, isDashed }: { color: ColorToken; isDashed: boolean }) {
+  const look = { borderTopColor: `var(--${color})`, borderTopStyle: isDashed ? "dashed" : "solid" } as const
+  return <i className={styles.mark} style={look} />
 }

@@ -1,7 +1,8 @@
 /** How uPlot draws a chart in the look of the design. Loaded with the first chart. */
 import uPlot from "uplot"
-import { formatMoment, formatTick } from "../../format/times.ts"
+import { formatTick } from "../../format/times.ts"
 import type { ColorToken } from "./chart-colors.ts"
+import { showReadout } from "./readout.ts"
 import { toldApart, withoutRepeats } from "./ticks.ts"
 
 export interface PlotShape {
@@ -130,20 +131,6 @@ function seriesOf(look: PlotShape["looks"][number], colorOf: PlotHandlers["color
     ...(kind === "bars" ? { fill: stroke } : {}),
     ...(paths === undefined ? {} : { paths }),
   }
-}
-
-/** The values under the cursor, in a corner of the chart where no line is hidden by them. */
-function showReadout(plot: uPlot, readout: HTMLElement, { looks, isTime }: PlotShape, handlers: PlotHandlers): void {
-  const index = plot.cursor.idx
-  const x = index == null ? undefined : plot.data[0][index]
-  readout.hidden = x === undefined || index == null
-  if (x === undefined || index == null) return
-  const values = looks.flatMap((look, place) => {
-    const value = plot.data[place + 1]?.[index]
-    return value == null ? [] : [`${looks.length > 1 ? `${look.name} ` : ""}${handlers.showY(value)}`]
-  })
-  const at = isTime ? formatMoment(new Date(x)) : handlers.showX(x)
-  readout.textContent = [at, ...values].join(" · ")
 }
 
 /** Too few values to be seen as a line. */
