@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
-import { fillRuns, peak } from "./support/fill-runs.ts"
+import { fillRun, fillRuns, peak } from "./support/fill-runs.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -34,23 +34,177 @@ test("the list has what each run came to, the newest first, and leads to it", as
   await page.getByRole("navigation", { name: "Models and jobs" }).getByRole("link", { name: "Runs" }).click()
   await page.waitForURL(`**/${project}/runs`)
   await rowOf(page, "wide-layers-7").waitFor()
-  const rows = await page.getByRole("table", { name: "Runs" }).getByRole("row").allInnerTexts()
-  expect(rows.slice(1).map((row) => row.split(/\s+/).slice(0, 2))).toEqual([
+  const rows = await page.getByRole("grid", { name: "Runs" }).getByRole("row").allInnerTexts()
+  expect(rows.slice(1).map((row) => row.trim().split(/\s+/).slice(0, 2))).toEqual([
     ["running", "longer-context"],
     ["finished", "wide-layers-7"],
     ["failed", "first-try"],
   ])
-  const cells = await rowOf(page, "wide-layers-7").getByRole("cell").allInnerTexts()
-  expect(cells.slice(1, 4).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
-    "wide-layers-7 sweep-a · train baseline wide",
-    expect.stringMatching(/^epoch 2 train\/loss 0\.\d+ train\/accuracy 0\.\d+$/),
-    "2999",
-  ])
+  const cells = await rowOf(page, "wide-layers-7").getByRole("gridcell").allInnerTexts()
+  const heads = await page.getByRole("grid", { name: "Runs" }).getByRole("columnheader").allInnerTexts()
+  const words = cells.map((text) => text.replaceAll(/\s+/g, " ").trim())
+  expect(Object.fromEntries(heads.map((head, index) => [head.trim(), words[index]]))).toMatchObject({
+    "Last step": "2999",
+    Group: "sweep-a",
+    "Job type": "train",
+    Tags: "baseline wide",
+    Notes: "Twice as wide as the first try.",
+    epoch: "2",
+    "train/loss": expect.stringMatching(/^0\.\d+$/),
+    "train/accuracy": expect.stringMatching(/^0\.\d+$/),
+  })
   await page.getByRole("link", { name: "wide-layers-7" }).click()
   await page.waitForURL(`**/${project}/runs/w1jkb71d`)
   await drawn(page, "train/loss")
   expect([foreign(visit.requests, heddle.url), complaintsOf(visit)]).toEqual([[], []])
   await visit.close()
+})
+
+/** Names of the listed runs, from the top. */
+const listed = (page: Page) => columnOf(page, "Run")
+
+test("runs are found by name, tag, group and job type, and sorted by what they came to", async () => {
+  const { page, close } = await open(`/${project}/runs`)
+  await rowOf(page, "wide-layers-7").getByRole("link", { name: "train", exact: true }).click()
+  await expect.poll(() => listed(page)).toEqual(["longer-context", "wide-layers-7"])
+  await page.getByRole("searchbox", { name: "Find a run by its name" }).fill("WIDE-")
+  await expect.poll(() => listed(page)).toEqual(["wide-layers-7"])
+  expect(keys(page)).toEqual({ q: "WIDE-", type: "train" })
+  // What is ticked stays when it is not listed any more.
+  await rowOf(page, "wide-layers-7").getByRole("checkbox").check()
+  const all = page.getByRole("checkbox", { name: "Select all rows that are loaded" })
+  expect(await all.isChecked()).toBe(true)
+  await page.getByRole("searchbox", { name: "Find a run by its name" }).fill("longer")
+  await expect.poll(() => listed(page)).toEqual(["longer-context"])
+  expect(await all.isChecked()).toBe(false)
+  expect(keys(page)).toEqual({ q: "longer", type: "train", runs: "w1jkb71d" })
+  await page.getByRole("button", { name: "Leave out the job type train" }).click()
+  await page.getByRole("searchbox", { name: "Find a run by its name" }).fill(".*")
+  await page.getByRole("heading", { name: "No run fits" }).waitFor()
+  await page.getByRole("button", { name: "Show all runs" }).click()
+  const byLoss = page.getByRole("button", { name: "train/loss", exact: true })
+  const losses = async () => (await columnOf(page, "train/loss")).map(Number)
+  await byLoss.click()
+  await page.waitForURL("**/runs?*sort=train/loss*")
+  const falling = (await losses()).toSorted((a, b) => b - a)
+  expect(falling).toHaveLength(3)
+  await expect.poll(losses).toEqual(falling)
+  await byLoss.click()
+  await expect.poll(losses).toEqual(falling.toReversed())
+  expect(keys(page)).toEqual({ sort: "train/loss", up: "1", runs: "w1jkb71d" })
+  await close()
+})
+
+/** Texts of a column of the list, from the top. */
+async function columnOf(page: Page, head: string): Promise<string[]> {
+  const grid = page.getByRole("grid", { name: "Runs" })
+  const place = (await grid.getByRole("columnheader").allInnerTexts()).findIndex((text) => text.trim() === head)
+  return page.locator(`[role="gridcell"]:nth-child(${place + 1})`).allInnerTexts()
+}
+
+const heads = (page: Page) => page.getByRole("list", { name: "Runs" }).getByRole("listitem")
+
+test("ticked runs are compared: a line each on every chart, and what differs in their configs", async () => {
+  const visit = await open(`/${project}/runs`)
+  const { page } = visit
+  await rowOf(page, "first-try").getByRole("checkbox").check()
+  await rowOf(page, "wide-layers-7").getByRole("checkbox").check()
+  await page.getByRole("link", { name: "Compare 2 runs" }).waitFor()
+  await page.keyboard.press("c")
+  await page.waitForURL(`**/${project}/run-comparison?runs=old1,w1jkb71d`)
+  await page.getByRole("heading", { name: "2 runs compared" }).waitFor()
+  await expect.poll(() => heads(page).getByRole("link").allInnerTexts()).toEqual(["first-try", "wide-layers-7"])
+  await drawn(page, "train/loss")
+  await page.getByRole("button", { name: "Show as a table: train/loss by step" }).click()
+  const table = chart(page, "train/loss").getByRole("table")
+  expect(await table.getByRole("columnheader").allInnerTexts()).toEqual([
+    "x",
+    "first-try",
+    "wide-layers-7, lowest",
+    "wide-layers-7, highest",
+    "wide-layers-7",
+  ])
+  expect((await table.innerText()).split(/\s+/)).toContain(`${peak}`)
+
+  const config = page.getByRole("table", { name: "Config of each run" })
+  expect(await textsOf(config)).toEqual([
+    ["Name", "first-try", "wide-layers-7"],
+    ["lr", "0.001", "0.0003"],
+    ["optimizer.name", '"sgd"', '"adamw"'],
+  ])
+  await page.getByRole("button", { name: /^Show all/ }).click()
+  await config.getByRole("row", { name: /^seed/ }).waitFor()
+  const summary = await textsOf(page.getByRole("table", { name: "Summary of each run" }))
+  expect(summary).toContainEqual(["best", "0.125", "0.125"])
+  expect(summary).toContainEqual(["diverged", '"NaN"', '"NaN"'])
+
+  await page.getByRole("combobox", { name: "Add a run" }).selectOption({ label: "longer-context" })
+  await page.getByRole("heading", { name: "3 runs compared" }).waitFor()
+  await page.getByRole("button", { name: "Leave out first-try" }).click()
+  await page.getByRole("heading", { name: "2 runs compared" }).waitFor()
+  expect(keys(page)).toEqual({ runs: "w1jkb71d,live1", same: "1" })
+  expect([foreign(visit.requests, heddle.url), complaintsOf(visit)]).toEqual([[], []])
+  await visit.close()
+})
+
+const textsOf = async (table: ReturnType<Page["getByRole"]>) =>
+  Promise.all(
+    (await table.getByRole("row").all()).map(async (row) =>
+      (await row.locator("th, td").allInnerTexts()).map((text) => text.trim()),
+    ),
+  )
+
+test("compared runs stand over the time since each began; the cursor tells the value of every line by its name", async () => {
+  const { page, close } = await open(`/${project}/run-comparison?runs=w1jkb71d,live1&smooth=0.5`)
+  await drawn(page, "train/loss")
+  await page.getByRole("button", { name: "Time", exact: true }).click()
+  await page.getByRole("img", { name: "train/loss by time" }).waitFor()
+  await drawn(page, "train/loss")
+  await page.getByRole("button", { name: "Show as a table: train/loss by time" }).click()
+  const first = chart(page, "train/loss").getByRole("rowheader").first()
+  expect(await first.innerText()).toBe("0")
+  await page.getByRole("button", { name: "Show as a table: train/loss by time" }).click()
+  await drawn(page, "train/loss")
+  const canvas = chart(page, "train/loss").locator(".u-over")
+  await canvas.hover({ position: { x: 5, y: 40 } })
+  const readout = chart(page, "train/loss").locator(".heddle-readout")
+  await expect.poll(() => readout.innerText()).toMatch(/wide-layers-7 \d.*longer-context \d/s)
+  expect(await readout.innerText()).not.toContain("lowest")
+  await page.getByRole("button", { name: /^System/ }).click()
+  await drawn(page, "gpu.0.temp")
+  expect(keys(page)).toEqual({ runs: "w1jkb71d,live1", smooth: "0.5", x: "time", system: "1" })
+  await close()
+})
+
+test("too many runs, and runs that are not there, are told in words; without any the page says where to choose", async () => {
+  const { page, close } = await open(`/${project}/run-comparison`)
+  await page.getByRole("heading", { name: "Choose runs to compare" }).waitFor()
+  const many = Array.from({ length: 12 }, (_, index) => `none${index}`)
+  await page.goto(`${heddle.url}/${project}/run-comparison?runs=old1,${many.join(",")}`)
+  await page.getByText("At most 10 runs are compared").waitFor()
+  await page.getByText("3 runs are left out").waitFor()
+  await page.getByText("There is no run none0, none1").waitFor()
+  await page.getByRole("heading", { name: "1 run compared" }).waitFor()
+  await close()
+})
+
+test("a metric stands over the step metric that the program defined, until somebody wants its steps", async () => {
+  const named = { displayName: "defined", exitCode: 0, steps: 90 }
+  const definitions = [{ 1: "epoch" }, { 2: "val/*", 5: 1 }, { 1: "train/loss", 5: 4 }, { 1: "never" }]
+  await fillRun(heddle, "defined", { ...named, name: "d1", settings: { definitions } })
+  const { page, close } = await open("/local/defined/runs/d1")
+  await page.getByRole("img", { name: "val/loss by epoch" }).waitFor()
+  await page.getByRole("img", { name: "train/accuracy by step" }).waitFor()
+  await chart(page, "train/loss").getByText("No row of it has a number never as well.").waitFor()
+  await page.getByRole("button", { name: "Show as a table: val/loss by epoch" }).click()
+  expect(await chart(page, "val/loss").getByRole("rowheader").allInnerTexts()).toEqual(["0", "1", "2"])
+  await page.getByRole("button", { name: "Step", exact: true }).click()
+  await page.getByRole("img", { name: "train/loss by step" }).waitFor()
+  expect(keys(page)).toEqual({ x: "step" })
+  await page.getByRole("button", { name: "As defined" }).click()
+  await page.getByRole("img", { name: "val/loss by epoch" }).waitFor()
+  expect(keys(page)).toEqual({})
+  await close()
 })
 
 test("a run shows its curves with their peaks, its config and its summary with every digit", async () => {
@@ -139,6 +293,9 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
   const pages = [
     ["/runs", page.getByRole("link", { name: "first-try" })],
     ["/runs/w1jkb71d?smooth=0.5&system=1", page.locator('[data-drawn="true"]').first()],
+    ["/runs?tag=baseline&runs=old1", page.getByRole("button", { name: "Leave out the tag baseline" })],
+    ["/run-comparison?runs=old1,w1jkb71d,live1&same=1&smooth=0.5", page.locator('[data-drawn="true"]').first()],
+    ["/run-comparison", page.getByRole("heading", { name: "Choose runs to compare" })],
     ["/runs/nobody", page.getByRole("heading", { name: "No such run" })],
   ] as const
   expect(await flawsOfPages(page, `${heddle.url}/${project}`, pages)).toEqual({})

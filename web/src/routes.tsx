@@ -31,7 +31,9 @@ import { labelSearch } from "./pages/project/queues/label/label-search.ts"
 import { newQueueSearch } from "./pages/project/queues/new/new-queue-search.ts"
 import { queueSearch } from "./pages/project/queues/queue/queue-search.ts"
 import { isSettingsSection, settingsSearch, settingsSections } from "./pages/project/settings/settings-search.ts"
+import { runComparisonSearch } from "./pages/project/runs/comparison/run-comparison-search.ts"
 import { runSearch } from "./pages/project/runs/run/run-search.ts"
+import { runsSearch } from "./pages/project/runs/runs-search.ts"
 import { traceSearch } from "./pages/project/trace/trace-search.ts"
 import { trainSearch } from "./pages/project/train/train-search.ts"
 import { tracesSearch } from "./pages/project/traces/traces-search.ts"
@@ -174,6 +176,7 @@ const training = [
   createRoute({
     getParentRoute: () => project,
     path: "/runs",
+    validateSearch: runsSearch,
     component: pageCode(() => import("./pages/project/runs/runs-page.tsx"), "RunsPage"),
   }),
   createRoute({
@@ -191,6 +194,13 @@ const training = [
       })
     },
     component: pageCode(() => import("./pages/project/runs/run/run-page.tsx"), "RunPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    // Not below the runs: one of them may be called anything.
+    path: "/run-comparison",
+    validateSearch: runComparisonSearch,
+    component: pageCode(() => import("./pages/project/runs/comparison/run-comparison-page.tsx"), "RunComparisonPage"),
   }),
   createRoute({
     getParentRoute: () => project,

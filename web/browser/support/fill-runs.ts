@@ -11,15 +11,24 @@ interface FilledRun {
   /** null: it goes on. */
   exitCode: number | null
   steps: number
+  settings?: Settings
 }
 
-const config = {
-  lr: { value: 0.0003 },
+interface Settings {
+  lr?: number
+  optimizer?: string
+  /** What `define_metric` was told, as the client writes it into the config. */
+  definitions?: object[]
+}
+
+const configOf = ({ lr = 0.0003, optimizer = "adamw", definitions = [] }: Settings) => ({
+  lr: { value: lr },
   batch_size: { value: 32 },
   seed: { value: 4_611_686_018_427_387_923n },
-  optimizer: { value: { name: "adamw", betas: [0.9, 0.95] } },
+  optimizer: { value: { name: optimizer, betas: [0.9, 0.95] } },
   _wandb: {
     value: {
+      m: definitions,
       cli_version: "0.31.0",
       e: {
         w1: {
@@ -32,7 +41,7 @@ const config = {
       },
     },
   },
-}
+})
 
 const mutation = `mutation UpsertBucket($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }`
 const filesMutation = `mutation($entity: String, $project: String, $run: String!, $files: [String!]!) {
@@ -49,11 +58,18 @@ const jsonOf = (value: unknown) =>
 export const peakStep = 1234
 export const peak = 9
 
+const entity = "local"
+
 export async function fillRuns(heddle: Heddle, project: string): Promise<string> {
-  const entity = "local"
-  const id = `${entity}/${project}`
-  await send({ name: "old1", displayName: "first-try", exitCode: 1, steps: 40, tags: ["baseline"] })
-  await send({
+  await fillRun(heddle, project, {
+    name: "old1",
+    displayName: "first-try",
+    exitCode: 1,
+    steps: 40,
+    tags: ["baseline"],
+    settings: { lr: 0.001, optimizer: "sgd" },
+  })
+  await fillRun(heddle, project, {
     name: "w1jkb71d",
     displayName: "wide-layers-7",
     exitCode: 0,
@@ -63,50 +79,57 @@ export async function fillRuns(heddle: Heddle, project: string): Promise<string>
     tags: ["baseline", "wide"],
     notes: "Twice as wide as the first try.",
   })
-  await send({ name: "live1", displayName: "longer-context", exitCode: null, steps: 120, jobType: "train" })
-  return id
+  await fillRun(heddle, project, {
+    name: "live1",
+    displayName: "longer-context",
+    exitCode: null,
+    steps: 120,
+    jobType: "train",
+  })
+  return `${entity}/${project}`
+}
 
-  async function send(run: FilledRun) {
-    const { name, exitCode, steps, ...fields } = run
-    const input = { entityName: entity, modelName: project, name, host: "node-7", jobProgram: "train.py", ...fields }
-    await heddle.send("POST", "/graphql", {
-      query: mutation,
-      variables: { input: { ...input, config: jsonOf(config) } },
-    })
-    const began = Date.now() / 1000 - steps
-    const rows = Array.from({ length: steps }, (_, step) => rowAt(step, steps, began))
-    const events = Array.from({ length: 40 }, (_, index) => ({
-      "system.cpu": 30 + 20 * Math.sin(index / 4),
-      "system.memory_percent": 40 + index / 10,
-      "system.gpu.0.gpu": index === 20 ? 3 : 92 + (index % 5),
-      "system.gpu.0.temp": 60 + (index % 7),
-      _wandb: true,
-      _timestamp: began + (index * steps) / 40,
-    }))
-    await heddle.send("POST", `/files/${id}/${name}/file_stream`, {
-      files: {
-        "wandb-history.jsonl": { offset: 0, content: rows.map((row) => JSON.stringify(row)) },
-        "wandb-events.jsonl": { offset: 0, content: events.map((row) => JSON.stringify(row)) },
-        "wandb-summary.json": {
-          offset: 0,
-          content: [
-            JSON.stringify({ ...rows.at(-1), best: 0.125 }).replace('"best":0.125', '"best":0.125,"diverged":NaN'),
-          ],
-        },
+export async function fillRun(heddle: Heddle, project: string, run: FilledRun): Promise<void> {
+  const { name, exitCode, steps, settings = {}, ...fields } = run
+  const id = `${entity}/${project}`
+  const input = { entityName: entity, modelName: project, name, host: "node-7", jobProgram: "train.py", ...fields }
+  await heddle.send("POST", "/graphql", {
+    query: mutation,
+    variables: { input: { ...input, config: jsonOf(configOf(settings)) } },
+  })
+  const began = Date.now() / 1000 - steps
+  const rows = Array.from({ length: steps }, (_, step) => rowAt(step, steps, began))
+  const events = Array.from({ length: 40 }, (_, index) => ({
+    "system.cpu": 30 + 20 * Math.sin(index / 4),
+    "system.memory_percent": 40 + index / 10,
+    "system.gpu.0.gpu": index === 20 ? 3 : 92 + (index % 5),
+    "system.gpu.0.temp": 60 + (index % 7),
+    _wandb: true,
+    _timestamp: began + (index * steps) / 40,
+  }))
+  await heddle.send("POST", `/files/${id}/${name}/file_stream`, {
+    files: {
+      "wandb-history.jsonl": { offset: 0, content: rows.map((row) => JSON.stringify(row)) },
+      "wandb-events.jsonl": { offset: 0, content: events.map((row) => JSON.stringify(row)) },
+      "wandb-summary.json": {
+        offset: 0,
+        content: [
+          JSON.stringify({ ...rows.at(-1), best: 0.125 }).replace('"best":0.125', '"best":0.125,"diverged":NaN'),
+        ],
       },
-    })
-    const files = { "config.yaml": "lr: 0.0003\n", "output.log": "begin\nend\n", "media/notes 1.txt": "a note" }
-    const made = await heddle.send<{ data: { createRunFiles: { files: { name: string; uploadUrl: string }[] } } }>(
-      "POST",
-      "/graphql",
-      { query: filesMutation, variables: { entity, project, run: name, files: Object.keys(files) } },
-    )
-    for (const { name: file, uploadUrl } of made.data.createRunFiles.files) {
-      await fetch(uploadUrl, { method: "PUT", body: files[file as keyof typeof files] })
-    }
-    if (exitCode !== null) {
-      await heddle.send("POST", `/files/${id}/${name}/file_stream`, { complete: true, exitcode: exitCode })
-    }
+    },
+  })
+  const files = { "config.yaml": "lr: 0.0003\n", "output.log": "begin\nend\n", "media/notes 1.txt": "a note" }
+  const made = await heddle.send<{ data: { createRunFiles: { files: { name: string; uploadUrl: string }[] } } }>(
+    "POST",
+    "/graphql",
+    { query: filesMutation, variables: { entity, project, run: name, files: Object.keys(files) } },
+  )
+  for (const { name: file, uploadUrl } of made.data.createRunFiles.files) {
+    await fetch(uploadUrl, { method: "PUT", body: files[file as keyof typeof files] })
+  }
+  if (exitCode !== null) {
+    await heddle.send("POST", `/files/${id}/${name}/file_stream`, { complete: true, exitcode: exitCode })
   }
 }
 

@@ -39,7 +39,12 @@ export const sections: readonly Section[] = [
   },
   {
     to: "/$entity/$project/models",
-    also: ["/$entity/$project/jobs", "/$entity/$project/runs", "/$entity/$project/base-models"],
+    also: [
+      "/$entity/$project/jobs",
+      "/$entity/$project/runs",
+      "/$entity/$project/run-comparison",
+      "/$entity/$project/base-models",
+    ],
     label: "Models & jobs",
     icon: Spline,
     key: "m",

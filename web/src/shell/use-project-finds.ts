@@ -4,7 +4,7 @@ import { ChartLine, Database, FlaskConical, Highlighter, ListTree, type LucideIc
 import { useQueues } from "../api/labelling/annotation-queues.ts"
 import { findTraceOf } from "../api/calls/find-call.ts"
 import { useObjectVersions } from "../api/objects/object-versions.ts"
-import { useRunPages } from "../api/runs/runs.ts"
+import { useRunPages } from "../api/runs/run-list.ts"
 import { useModels } from "../api/training/training.ts"
 import { shortId } from "../format/ids.ts"
 import { kindOfObject } from "../objects/object-kinds.ts"
@@ -33,7 +33,7 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const filter = { latest_only: true }
   const objects = useObjectVersions({ project_id, filter, metadata_only: true, limit: mostRead }, enabled)
   const queues = useQueues({ project_id, limit: 100 }, { enabled })
-  const runs = useRunPages({ entity, project: name }, { enabled })
+  const runs = useRunPages({ entity, project: name }, {}, { enabled })
   if (!enabled) return []
   const params = { entity, project: name }
   const found: Find[] = [

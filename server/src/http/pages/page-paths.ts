@@ -21,6 +21,7 @@ const sections = [
   "weave",
   "r",
   "runs",
+  "run-comparison",
 ]
 const projectPages = new RegExp(String.raw`^/[^/]+/[^/]+(/(${sections.join("|")})(/.*)?)?/?$`)
 

@@ -3,11 +3,11 @@ import type { runMetricsAnswer } from "@heddle/server/wire/platform/run.ts"
 import { infiniteQueryOptions, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "../api-error.ts"
-import { jsonQuery } from "../queries.ts"
+import { jsonQuery, queryClient } from "../queries.ts"
 import { askGraphql } from "./graphql.ts"
+import { type Connection, listedFields, type ListedRun, type Live, type RunsAnswer, runsOf } from "./run-list.ts"
 
 export type RunMetrics = z.output<typeof runMetricsAnswer>
-export type RunState = "pending" | "running" | "preempting" | "finished" | "failed" | "crashed" | "killed"
 
 export interface OfRun {
   entity: string
@@ -15,27 +15,8 @@ export interface OfRun {
   run: string
 }
 
-interface Live {
-  refetchInterval?: number | false
-  enabled?: boolean
-}
-
-export interface ListedRun {
-  name: string
-  displayName: string
-  state: RunState
-  createdAt: string
-  heartbeatAt: string
-  tags: string[]
-  group: string | null
-  jobType: string | null
-  /** JSON text, in which NaN and the infinities stand as Python writes them. */
-  summaryMetrics: string
-}
-
 export interface OneRun extends ListedRun {
   config: string
-  notes: string | null
   host: string | null
   commit: string | null
   exitCode: number | null
@@ -49,37 +30,35 @@ export interface RunFile {
   updatedAt: string
 }
 
-interface Connection<Node> {
-  edges: { node: Node }[]
-  pageInfo: { hasNextPage: boolean; endCursor: string | null }
-}
+const oneRunFields = `${listedFields} config host commit exitCode fileCount user { username }`
 
-const listedFields = "name displayName state createdAt heartbeatAt tags group jobType summaryMetrics"
-const pageRows = 50
-
-const runsText = `query($entity: String!, $project: String!, $first: Int, $after: String) {
-  project(name: $project, entityName: $entity) { runs(order: "-created_at", first: $first, after: $after) {
-    edges { node { ${listedFields} } } pageInfo { hasNextPage endCursor } } }
+const namedRunsText = `query($entity: String!, $project: String!, $filters: JSONString, $first: Int) {
+  project(name: $project, entityName: $entity) { runs(filters: $filters, first: $first) {
+    edges { node { ${oneRunFields} } } } }
 }`
 
-type RunsAnswer = { project: { runs: Connection<ListedRun> } | null }
-
-/** The newest first, page after page. */
-export function useRunPages(of: { entity: string; project: string }, live: Live = {}) {
-  const options = infiniteQueryOptions<RunsAnswer, ApiError, ListedRun[], unknown[], string | null>({
-    queryKey: ["POST /graphql runs", of],
-    initialPageParam: null,
-    queryFn: ({ pageParam: after, signal }) => askGraphql(runsText, { ...of, first: pageRows, after }, signal),
-    getNextPageParam: ({ project }) =>
-      project?.runs.pageInfo.hasNextPage ? project.runs.pageInfo.endCursor : undefined,
-    select: ({ pages }) => pages.flatMap(({ project }) => project?.runs.edges.map(({ node }) => node) ?? []),
+/** Those of the names that are there, in the order of the names. */
+export function useRunsNamed(
+  of: { entity: string; project: string },
+  names: readonly string[],
+  live: (runs: readonly OneRun[]) => Live["refetchInterval"],
+) {
+  return useQuery({
+    ...queryOptions<OneRun[], ApiError>({
+      queryKey: ["POST /graphql runs named", of, names],
+      queryFn: async ({ signal }) => {
+        const variables = { ...of, filters: JSON.stringify({ name: { $in: names } }), first: names.length }
+        const found = runsOf(await askGraphql<RunsAnswer<OneRun>>(namedRunsText, variables, signal))
+        return names.flatMap((name) => found.find((run) => run.name === name) ?? [])
+      },
+    }),
+    enabled: names.length > 0,
+    refetchInterval: ({ state }) => live(state.data ?? []) ?? false,
   })
-  return useInfiniteQuery({ ...options, ...live })
 }
 
 const runText = `query($entity: String!, $project: String!, $run: String!) {
-  project(name: $project, entityName: $entity) { run(name: $run) {
-    ${listedFields} config notes host commit exitCode fileCount user { username } } }
+  project(name: $project, entityName: $entity) { run(name: $run) { ${oneRunFields} } }
 }`
 
 /** null: there is none. */
@@ -123,11 +102,44 @@ interface RunMetricParameters {
   source: "history" | "system"
   metric?: readonly string[]
   points?: number
+  /** A column of the history that the curves stand over, instead of the step. */
+  x?: string | undefined
 }
 
-/** Without a metric their names alone. `heardAt`: when the run was heard of last; they are read again with the next time. */
-export function useRunMetrics({ entity, project, run }: OfRun, parameters: RunMetricParameters, heardAt: string) {
+export interface AskedMetrics {
+  of: OfRun
+  /** When the run was heard of last; they are read again with the next time. */
+  heardAt: string
+  /** Without a metric their names alone. */
+  parameters: RunMetricParameters
+}
+
+/** What was read, with the words that it was asked for by: while other runs are read, those from before are there. */
+export interface ReadMetrics {
+  run: string
+  x: string | undefined
+  read: RunMetrics
+}
+
+/** Of each run in one reading; one that was not heard of since is not asked again. */
+export function useRunMetrics(asked: readonly AskedMetrics[]) {
+  return useQuery(
+    queryOptions<ReadMetrics[], ApiError>({
+      queryKey: ["metrics of runs", asked],
+      queryFn: () =>
+        Promise.all(
+          asked.map(async (one) => ({
+            run: one.of.run,
+            x: one.parameters.x,
+            read: await queryClient.fetchQuery(metricsQuery(one)),
+          })),
+        ),
+    }),
+  )
+}
+
+function metricsQuery({ of: { entity, project, run }, heardAt, parameters }: AskedMetrics) {
   const path = `/v1/runs/${[entity, project, run].map(encodeURIComponent).join("/")}/metrics`
   const query = jsonQuery<RunMetrics>("GET", path, parameters)
-  return useQuery({ ...query, queryKey: [...query.queryKey, heardAt] })
+  return { ...query, queryKey: [...query.queryKey, heardAt], staleTime: Infinity }
 }

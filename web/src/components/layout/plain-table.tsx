@@ -17,6 +17,8 @@ export interface Head {
   name: string
   /** The same as of the column's cells: its width, and whether a narrow screen leaves it out. */
   className?: string | undefined
+  /** Before the name: which line of a chart the column is of. */
+  mark?: ReactNode
 }
 
 export function PlainTable({ label, heads, isHeadHidden = false, children }: PlainTableProps) {
@@ -27,8 +29,9 @@ export function PlainTable({ label, heads, isHeadHidden = false, children }: Pla
       </caption>
       <thead className={isHeadHidden ? styles.hidden : styles.head}>
         <tr>
-          {heads.map(({ name, className }) => (
+          {heads.map(({ name, className, mark }) => (
             <th key={name} scope="col" className={className}>
+              {mark !== undefined && <>{mark} </>}
               {isHeadHidden ? <ForReaders>{name}</ForReaders> : name}
             </th>
           ))}

@@ -1,5 +1,5 @@
 /** The state of a run, as the wandb client names it. */
-import type { ListedRun, RunState as State } from "../../../api/runs/runs.ts"
+import type { ListedRun, RunState as State } from "../../../api/runs/run-list.ts"
 import { Status, type StatusKind } from "../../../components/signs/status.tsx"
 
 const kinds: Readonly<Record<State, StatusKind>> = {

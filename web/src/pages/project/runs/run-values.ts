@@ -26,9 +26,9 @@ export interface SummaryNumber {
   value: number
 }
 
-/** Numbers of a summary, in the order in which they were logged first. */
+/** Numbers of a summary by their paths. The client writes its members in any order. */
 export function summaryNumbers(summary: string): SummaryNumber[] {
-  return [...memberTexts(summary)].flatMap(([name, text]) =>
+  return [...valuesByPath(summary)].flatMap(([name, text]) =>
     !name.startsWith("_") && /^-?\d/.test(text) ? [{ name, value: Number(text) }] : [],
   )
 }
@@ -44,6 +44,86 @@ export function memberNumber(object: string, name: string): number | null {
 
 function objectOf(members: readonly (readonly [string, string])[]): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(", ")}}`
+}
+
+export interface MetricDefinitions {
+  /** The metric that another stands over; undefined: its steps. */
+  axisOf: (metric: string) => string | undefined
+  /** Whether the program wants no chart of it. */
+  isHidden: (metric: string) => boolean
+}
+
+/** The client's number of the option `hidden`. */
+const hidden = 2
+
+/**
+ * What the program told `define_metric`. Definitions of one name come before those of patterns, which end in `*`. The client
+ * numbers the fields of a definition: platform-wandb 5.3.
+ */
+export function metricDefinitions(config: string): MetricDefinitions {
+  const all = definitionsOf(config)
+  const find = (metric: string) =>
+    all.find(({ 1: name }) => name === metric) ?? all.find(({ 2: glob }) => fits(metric, glob))
+  return {
+    axisOf: (metric) => {
+      const { 4: name, 5: place } = find(metric) ?? {}
+      const axis = typeof place === "number" ? all[place - 1]?.[1] : name
+      return typeof axis === "string" && axis !== "" ? axis : undefined
+    },
+    isHidden: (metric) => {
+      const options = find(metric)?.[6]
+      return Array.isArray(options) && options.includes(hidden)
+    },
+  }
+}
+
+const fits = (metric: string, glob: unknown) =>
+  typeof glob === "string" && glob.endsWith("*") && metric.startsWith(glob.slice(0, -1))
+
+function definitionsOf(config: string): Record<number, unknown>[] {
+  const own = memberTexts(memberTexts(memberTexts(config).get("_wandb") ?? "{}").get("value") ?? "{}")
+  const text = own.get("m") ?? ""
+  const values = text.startsWith("[") ? (JSON.parse(readableJson(text)) as unknown[]) : []
+  return values.map((value) => (typeof value === "object" && value !== null ? (value as Record<number, unknown>) : {}))
+}
+
+/** Deeper values are compared as a whole. */
+const deepest = 8
+
+/** The innermost values by their paths, such as `optimizer.lr`. A list is one value; what is a file is left out. */
+export function valuesByPath(object: string, prefix = "", depth = 0): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, text] of memberTexts(object)) {
+    const path = prefix + name
+    if (!text.startsWith("{") || depth === deepest) values.set(path, text)
+    else if (!memberTexts(text).has("_type")) {
+      for (const [inner, value] of valuesByPath(text, `${path}.`, depth + 1)) values.set(inner, value)
+    }
+  }
+  return values
+}
+
+export interface ComparedValue {
+  name: string
+  /** JSON texts, one for each side; undefined: it has none. */
+  values: (string | undefined)[]
+  isSame: boolean
+}
+
+/** Every name that one of the sides has, sorted: the client writes members in any order. */
+export function comparedValues(sides: readonly ReadonlyMap<string, string>[]): ComparedValue[] {
+  const names = new Set(sides.flatMap((side) => [...side.keys()]))
+  return [...names].toSorted().map((name) => {
+    const values = sides.map((side) => side.get(name))
+    return { name, values, isSame: values.every((value) => isSameValue(value, values[0])) }
+  })
+}
+
+/** `1` and `1.0` are the same; whole numbers past 2^53 only by their digits. */
+function isSameValue(a: string | undefined, b: string | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined || !/^-?\d/.test(a) || !/^-?\d/.test(b)) return false
+  return Number(a) === Number(b) && Math.abs(Number(a)) <= Number.MAX_SAFE_INTEGER
 }
 
 export interface MetricGroup {

@@ -1,50 +1,48 @@
-/** The runs of the wandb client in a project, the newest first. */
-import { type ListedRun, useRunPages } from "../../../api/runs/runs.ts"
+/** The runs of the wandb client in a project: found by name, tag, group and job type, sorted by what they came to, compared. */
+import { getRouteApi } from "@tanstack/react-router"
+import { GitCompareArrows, X } from "lucide-react"
+import { type ListedRun, useRunPages } from "../../../api/runs/run-list.ts"
+import { Button, LinkButton } from "../../../components/controls/button.tsx"
+import { TextField } from "../../../components/controls/field.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
-import { PlainTable } from "../../../components/layout/plain-table.tsx"
-import { Tag } from "../../../components/signs/tag.tsx"
-import { Time } from "../../../components/signs/time.tsx"
+import { Empty } from "../../../components/states/empty.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
-import { TextLink } from "../../../components/text/link.tsx"
-import { formatExact, formatNumber } from "../../../format/numbers.ts"
+import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { underWay } from "../training/live.ts"
 import { MoreRows } from "../training/more-rows.tsx"
 import { TrainingTabs } from "../training/training-tabs.tsx"
+import { mostRuns } from "./comparison/run-looks.ts"
 import { NoRuns } from "./no-runs.tsx"
-import { RunState } from "./run-state.tsx"
-import { lastStep, summaryNumbers } from "./run-values.ts"
+import { filterFields, runSelection } from "./run-selection.ts"
 import styles from "./runs-page.module.css"
+import { RunsTable } from "./runs-table.tsx"
 
-/** Values of the summary in a row. */
-const mostValues = 3
-
-const heads = [
-  { name: "State", className: styles.state },
-  { name: "Run", className: styles.run },
-  { name: "Summary", className: styles.summary },
-  { name: "Last step", className: styles.step },
-  { name: "Created", className: styles.time },
-]
+const route = getRouteApi("/signed-in/$entity/$project/runs")
 
 export function RunsPage() {
   const project = useProjectOfPage()
-  const runs = useRunPages(project.params, underWay)
+  const selection = runSelection(route.useSearch())
+  const runs = useRunPages(project.params, selection, underWay)
+  const isFiltered = selection.filters !== undefined
+  const isEmpty = runs.data?.length === 0 && !isFiltered
   return (
     <>
-      <PageBar title="Models & jobs" />
-      <TrainingTabs project={project} />
+      <PageBar
+        title="Models & jobs"
+        tab="Runs"
+        actions={<CompareLink project={project} runs={runs.data ?? []} isFiltered={isFiltered} />}
+      />
+      <TrainingTabs project={project} {...(isEmpty ? {} : { tools: <Filters /> })} />
       <div className={styles.list}>
         <Loaded query={runs} what="runs">
           {(rows) =>
-            rows.length === 0 ? (
-              <NoRuns project={project} />
+            rows.length > 0 ? (
+              <RunsTable project={project} runs={rows} />
+            ) : isFiltered ? (
+              <NoneFound />
             ) : (
-              <PlainTable label="Runs" heads={heads}>
-                {rows.map((run) => (
-                  <RunRow key={run.name} run={run} project={project} />
-                ))}
-              </PlainTable>
+              <NoRuns project={project} />
             )
           }
         </Loaded>
@@ -54,48 +52,111 @@ export function RunsPage() {
   )
 }
 
-function RunRow({ run, project }: { run: ListedRun; project: CurrentProject }) {
-  const step = lastStep(run.summaryMetrics)
-  const place = [run.group, run.jobType].filter(Boolean).join(" · ")
+interface CompareLinkProps {
+  project: CurrentProject
+  /** Those that are listed. */
+  runs: readonly ListedRun[]
+  isFiltered: boolean
+}
+
+/** Those that are ticked; else the first two of the list. */
+function CompareLink({ project, runs, isFiltered }: CompareLinkProps) {
+  const { runs: chosen = [], sort } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isChosen = chosen.length >= 2
+  const all = isChosen ? chosen : runs.slice(0, 2).map(({ name }) => name)
+  const compared = all.slice(0, mostRuns)
+  const to = "/$entity/$project/run-comparison"
+  const search = { runs: compared }
+  useKeys([
+    {
+      keys: "c",
+      label: "compare runs",
+      group: "Runs",
+      run: () => {
+        if (compared.length >= 2) void navigate({ to, params: project.params, search })
+      },
+    },
+  ])
+  if (compared.length < 2) return null
+  const first = isFiltered || sort !== undefined ? "Compare the first two" : "Compare the newest two"
+  const words =
+    all.length > mostRuns
+      ? `Compare ${mostRuns} of ${all.length} runs`
+      : isChosen
+        ? `Compare ${all.length} runs`
+        : first
   return (
-    <tr className={styles.row}>
-      <td className={styles.state}>
-        <RunState of={run.state} />
-      </td>
-      <td className={styles.run}>
-        <TextLink
-          isQuiet
-          className={styles.title}
-          to="/$entity/$project/runs/$name"
-          params={{ ...project.params, name: run.name }}
-          title={run.name}
+    <LinkButton
+      kind="primary"
+      icon={GitCompareArrows}
+      to={to}
+      params={project.params}
+      search={search}
+      title={all.length > mostRuns ? `At most ${mostRuns} runs: more lines could not be told apart` : undefined}
+    >
+      {words}
+    </LinkButton>
+  )
+}
+
+function Filters() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = (changes: typeof search) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
+  return (
+    <>
+      {filterFields.map(
+        ({ key, word }) =>
+          search[key] && (
+            <Button
+              key={key}
+              size="small"
+              icon={X}
+              aria-label={`Leave out the ${word} ${search[key]}`}
+              onClick={() => change({ [key]: undefined })}
+            >
+              <span className={styles.filter}>
+                {word} {search[key]}
+              </span>
+            </Button>
+          ),
+      )}
+      <span className={styles.find}>
+        <TextField
+          label="Find a run by its name"
+          isLabelHidden
+          type="search"
+          placeholder="Find by name"
+          maxLength={80}
+          value={search.q ?? ""}
+          onChange={({ target }) => change({ q: target.value || undefined })}
+        />
+      </span>
+    </>
+  )
+}
+
+function NoneFound() {
+  const navigate = route.useNavigate()
+  return (
+    <Empty
+      title="No run fits"
+      actions={
+        <Button
+          onClick={() =>
+            void navigate({
+              search: (before) => ({ ...before, q: undefined, tag: undefined, group: undefined, type: undefined }),
+              replace: true,
+            })
+          }
         >
-          {run.displayName || run.name}
-        </TextLink>
-        {(place !== "" || run.tags.length > 0) && (
-          <span className={styles.note}>
-            {place !== "" && <span>{place}</span>}
-            <span className={styles.tags}>
-              {run.tags.map((tag) => (
-                <Tag key={tag}>{tag}</Tag>
-              ))}
-            </span>
-          </span>
-        )}
-      </td>
-      <td className={styles.summary}>
-        {summaryNumbers(run.summaryMetrics)
-          .slice(0, mostValues)
-          .map(({ name, value }) => (
-            <span key={name} className={styles.value}>
-              <span className={styles.name}>{name}</span> <b title={formatExact(value)}>{formatNumber(value)}</b>{" "}
-            </span>
-          ))}
-      </td>
-      <td className={styles.step}>{step ?? "–"}</td>
-      <td className={styles.time}>
-        <Time at={run.createdAt} />
-      </td>
-    </tr>
+          Show all runs
+        </Button>
+      }
+    >
+      No run of this project has that name, tag, group or job type.
+    </Empty>
   )
 }

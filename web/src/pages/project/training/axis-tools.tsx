@@ -5,7 +5,7 @@ import { formatScore } from "../../../format/numbers.ts"
 import styles from "./axis-tools.module.css"
 
 interface AxisSearch {
-  x?: "time" | undefined
+  x?: "step" | "time" | undefined
   smooth?: number | undefined
   x0?: number | undefined
   x1?: number | undefined
@@ -14,20 +14,26 @@ interface AxisSearch {
 interface AxisToolsProps {
   search: AxisSearch
   onChange: (changes: AxisSearch) => void
+  /** Whether curves have axes of their own, which they then stand over at first. */
+  hasOwnAxes?: boolean
 }
 
-export function AxisTools({ search: { x, smooth = 0 }, onChange }: AxisToolsProps) {
+export function AxisTools({ search: { x, smooth = 0 }, onChange, hasOwnAxes = false }: AxisToolsProps) {
+  const first = hasOwnAxes ? "own" : "step"
   return (
     <>
       <Segmented
         label="Horizontal axis"
-        value={x ?? "step"}
+        value={x ?? first}
         segments={[
+          ...(hasOwnAxes ? [{ value: "own" as const, label: "As defined" }] : []),
           { value: "step", label: "Step" },
           { value: "time", label: "Time" },
         ]}
         // The part that is shown is one of the other axis.
-        onChange={(next) => onChange({ x: next === "time" ? next : undefined, x0: undefined, x1: undefined })}
+        onChange={(next) =>
+          onChange({ x: next === first || next === "own" ? undefined : next, x0: undefined, x1: undefined })
+        }
       />
       <label className={styles.smooth}>
         Smoothing
@@ -45,7 +51,7 @@ export function AxisTools({ search: { x, smooth = 0 }, onChange }: AxisToolsProp
   )
 }
 
-export function ZoomHint({ search: { x0 }, onChange }: AxisToolsProps) {
+export function ZoomHint({ search: { x0 }, onChange }: Omit<AxisToolsProps, "hasOwnAxes">) {
   return (
     <span className={styles.hint}>
       {x0 === undefined ? (

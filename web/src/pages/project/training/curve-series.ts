@@ -9,7 +9,8 @@ export interface DrawnCurve {
   name: string
   color: ColorToken
   isDashed: boolean
-  curve: Pick<MetricCurve, "step" | "at" | "min" | "max" | "mean">
+  /** `x`: its own places on the axis, instead of steps or times. */
+  curve: Pick<MetricCurve, "step" | "at" | "min" | "max" | "mean"> & { x?: number[] | undefined }
 }
 
 export interface CurveLooks {
@@ -24,7 +25,7 @@ export interface CurveLooks {
  */
 export function curveSeries(curves: readonly DrawnCurve[], { x, smooth }: CurveLooks): Series[] {
   return curves.flatMap(({ name, color, isDashed, curve }) => {
-    const places = x === "step" ? curve.step : curve.at.map((time) => Date.parse(time))
+    const places = curve.x ?? (x === "step" ? curve.step : curve.at.map((time) => Date.parse(time)))
     const isSpread = curve.min.some((low, index) => low !== curve.max[index])
     const behind = { x: places, color, isFaint: true }
     return [

@@ -10,8 +10,9 @@ import { Loaded } from "../../../../components/states/loaded.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
 import { type CurrentProject, useProjectOfPage } from "../../../../shell/current-project.ts"
 import { idle, underWay } from "../../training/live.ts"
+import { RunCurves } from "../curves/run-curves.tsx"
 import { isUnderWay, RunState } from "../run-state.tsx"
-import { RunCurves } from "./run-curves.tsx"
+import { metricDefinitions } from "../run-values.ts"
 import { RunFacts } from "./run-facts.tsx"
 import styles from "./run-page.module.css"
 
@@ -60,6 +61,8 @@ function RunOfName({ project, name }: { project: CurrentProject; name: string })
 }
 
 function Content({ of, run }: { of: OfRun; run: OneRun }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
   return (
     <Split
       label="Width of the curves"
@@ -70,11 +73,27 @@ function Content({ of, run }: { of: OfRun; run: OneRun }) {
           <p className={styles.state}>
             <RunState of={run.state} /> <Time at={run.createdAt} />
           </p>
-          <RunCurves of={of} run={run} />
+          <RunCurves
+            runs={[{ of, heardAt: run.heartbeatAt, name: run.displayName, color: "series-1", isDashed: false }]}
+            definitions={metricDefinitions(run.config)}
+            search={search}
+            onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
+            none={<NoCurve run={run} />}
+          />
         </div>
       }
       second={<RunFacts of={of} run={run} />}
     />
+  )
+}
+
+function NoCurve({ run }: { run: OneRun }) {
+  return (
+    <Empty title="Nothing logged yet" {...(isUnderWay(run) ? { waitingFor: "the first numbers" } : {})}>
+      <p>
+        Curves appear here for every number that <code>run.log</code> is given.
+      </p>
+    </Empty>
   )
 }
 

@@ -1,0 +1,68 @@
+/** The list of runs of the wandb client. Apart from what one run has: the palette asks for it, and stands on every page. */
+import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query"
+import type { ApiError } from "../api-error.ts"
+import { askGraphql } from "./graphql.ts"
+
+export type RunState = "pending" | "running" | "preempting" | "finished" | "failed" | "crashed" | "killed"
+
+export interface Live {
+  refetchInterval?: number | false
+  enabled?: boolean
+}
+
+export interface ListedRun {
+  name: string
+  displayName: string
+  state: RunState
+  createdAt: string
+  heartbeatAt: string
+  tags: string[]
+  group: string | null
+  jobType: string | null
+  notes: string | null
+  /** JSON text, in which NaN and the infinities stand as Python writes them. */
+  summaryMetrics: string
+}
+
+export interface Connection<Node> {
+  edges: { node: Node }[]
+  pageInfo: { hasNextPage: boolean; endCursor: string | null }
+}
+
+export const listedFields = "name displayName state createdAt heartbeatAt tags group jobType notes summaryMetrics"
+const pageRows = 50
+
+const runsText = `query($entity: String!, $project: String!, $order: String, $filters: JSONString, $first: Int, $after: String) {
+  project(name: $project, entityName: $entity) {
+    runs(order: $order, filters: $filters, first: $first, after: $after) {
+      edges { node { ${listedFields} } } pageInfo { hasNextPage endCursor } } }
+}`
+
+export type RunsAnswer<Run = ListedRun> = { project: { runs: Connection<Run> } | null }
+
+export const runsOf = <Run>({ project }: RunsAnswer<Run>): Run[] => project?.runs.edges.map(({ node }) => node) ?? []
+
+/** Which runs, in which order, as the public API of the wandb client writes both; all of them, the newest first. */
+export interface RunSelection {
+  order?: string | undefined
+  filters?: object | undefined
+}
+
+/** Page after page. */
+export function useRunPages(
+  of: { entity: string; project: string },
+  { order = "-created_at", filters }: RunSelection = {},
+  live: Live = {},
+) {
+  const selection = { order, filters: filters === undefined ? null : JSON.stringify(filters) }
+  const options = infiniteQueryOptions<RunsAnswer, ApiError, ListedRun[], unknown[], string | null>({
+    queryKey: ["POST /graphql runs", of, selection],
+    initialPageParam: null,
+    queryFn: ({ pageParam: after, signal }) =>
+      askGraphql(runsText, { ...of, ...selection, first: pageRows, after }, signal),
+    getNextPageParam: ({ project }) =>
+      project?.runs.pageInfo.hasNextPage ? project.runs.pageInfo.endCursor : undefined,
+    select: ({ pages }) => pages.flatMap(runsOf),
+  })
+  return useInfiniteQuery({ ...options, ...live })
+}

@@ -1,0 +1,76 @@
+/** The chart of one metric: a line for each run that has it. */
+import { LineChart } from "../../../../components/charts/line-chart.tsx"
+import { formatExact, formatNumber } from "../../../../format/numbers.ts"
+import { curveSeries } from "../../training/curve-series.ts"
+import { type CurveAxis, onAxis, type RunCurve, type Source } from "./curve-axis.ts"
+import styles from "./curve-group.module.css"
+import type { Drawing } from "./run-curves.tsx"
+
+interface RunChartProps {
+  metric: string
+  axis: CurveAxis
+  source: Source
+  drawing: Drawing
+  /** undefined: not read yet, or the run has none. */
+  curveOf: (run: string) => RunCurve | undefined
+  isRead: boolean
+}
+
+const heights = { one: 140, compared: 200 }
+
+/** Until its curves are there the chart has its place already. */
+export function RunChart({ metric, axis, source, drawing, curveOf, isRead }: RunChartProps) {
+  const { runs, search, onChange } = drawing
+  const { smooth = 0, x0, x1 } = search
+  const isCompared = runs.length > 1
+  const name = source === "system" ? metric.replace(/^system\./, "") : metric
+  const drawn = runs.flatMap((run) => {
+    const curve = curveOf(run.of.run)
+    if (curve === undefined) return []
+    const looks = isCompared ? run : { name, color: source === "system" ? ("series-0" as const) : run.color }
+    return { isDashed: run.isDashed, ...looks, curve: onAxis(curve, axis) }
+  })
+  const newest = isCompared ? undefined : drawn[0]?.curve.last.at(-1)
+  const height = isCompared ? heights.compared : heights.one
+  // The part that the address names is one of the axis that most charts share.
+  const isShared = source === "history" && !axis.isOwn
+  const zoom = isShared
+    ? {
+        range: x0 === undefined || x1 === undefined ? null : ([x0, x1] as const),
+        onRange: (next: readonly [number, number] | null) => onChange({ x0: next?.[0], x1: next?.[1] }),
+      }
+    : {}
+  return (
+    <section className={styles.chart} aria-label={name}>
+      <header className={styles.title}>
+        <h3 className={styles.name} title={metric}>
+          {name}
+        </h3>
+        {axis.isOwn && <span className={styles.axis}>over {axis.name}</span>}
+        {newest !== undefined && (
+          <b className={styles.newest} title={formatExact(newest)}>
+            {formatNumber(newest)}
+          </b>
+        )}
+      </header>
+      {drawn.length === 0 ? (
+        <div className={styles.noCurve} style={{ height }}>
+          {isRead && axis.column !== undefined && `No row of it has a number ${axis.column} as well.`}
+        </div>
+      ) : (
+        <LineChart
+          label={`${name} by ${axis.name}`}
+          series={curveSeries(drawn, {
+            x: axis.isTime ? "time" : "step",
+            smooth: Math.min(0.99, Math.max(0, smooth)),
+          })}
+          height={height}
+          isTime={axis.isTime}
+          sync={`run ${axis.column ?? axis.name}`}
+          formatX={axis.format}
+          {...zoom}
+        />
+      )}
+    </section>
+  )
+}
