@@ -1,7 +1,7 @@
 /** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
 import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { curveNames, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
+import { curveNames, ownColumns, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
 import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
 import { curvesOf } from "../../wire/training/model-metrics.ts"
 import { requireRun } from "./run-access.ts"
@@ -28,7 +28,8 @@ export function runMetricRoutes({ database, traces }: RunDependencies): Route[] 
         if (x !== undefined && source === "system") throw noColumns()
         const key = { projectId: run.project_id, runId: run.id }
         const metrics = await curveNames(traces, key, source)
-        const wanted = [...new Set(metric)].filter((name) => metrics.includes(name))
+        const hasAxis = x === undefined || ownColumns.has(x) || metrics.includes(x)
+        const wanted = [...new Set(metric)].filter((name) => hasAxis && metrics.includes(name))
         return {
           object: "list",
           metrics,

@@ -16,7 +16,7 @@ interface CurveSelection {
 }
 
 /** What each row has besides what was logged in it. */
-const ownColumns = new Set(["_step", "_runtime", "_timestamp"])
+export const ownColumns: ReadonlySet<string> = new Set(["_step", "_runtime", "_timestamp"])
 
 /** Names of what was a number once, sorted. */
 export async function curveNames(traces: TraceStore, run: RunKey, source: CurveSource): Promise<string[]> {
