@@ -293,7 +293,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
   const pages = [
     ["/runs", page.getByRole("link", { name: "first-try" })],
     ["/runs/w1jkb71d?smooth=0.5&system=1", page.locator('[data-drawn="true"]').first()],
-    ["/runs?tag=baseline&runs=old1", page.getByRole("button", { name: "Leave out the tag baseline" })],
+    ["/runs?tag=wide&group=sweep-a&type=train&runs=old1", page.getByRole("link", { name: "wide-layers-7" })],
     ["/run-comparison?runs=old1,w1jkb71d,live1&same=1&smooth=0.5", page.locator('[data-drawn="true"]').first()],
     ["/run-comparison", page.getByRole("heading", { name: "Choose runs to compare" })],
     ["/runs/nobody", page.getByRole("heading", { name: "No such run" })],

@@ -34,6 +34,8 @@ interface LineChartProps {
   height: number
   /** x is in milliseconds since 1970. */
   isTime?: boolean
+  /** x is in seconds since something began. */
+  isDuration?: boolean
   formatX?: (x: number) => string
   formatY?: (y: number) => string
   /** At the axis, when it is shorter there. */
@@ -85,7 +87,8 @@ async function loadPlotOptions(ended: AbortSignal): Promise<typeof PlotOptions |
 }
 
 function Canvas(props: LineChartProps) {
-  const { label, series, height, isTime = false, yRange, sync, formatX, formatY = formatNumber } = props
+  const { label, series, height, isTime = false, isDuration = false, yRange, sync } = props
+  const { formatX, formatY = formatNumber } = props
   const { formatTick = formatY } = props
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
@@ -126,7 +129,7 @@ function Canvas(props: LineChartProps) {
     isFaint,
   }))
   // Everything that makes a new chart, theme colours included; its data comes in the effect below.
-  const shape = JSON.stringify({ theme, looks, height, isTime, yRange, sync })
+  const shape = JSON.stringify({ theme, looks, height, isTime, isDuration, yRange, sync })
 
   // The canvas, which uPlot draws.
   useEffect(() => {

@@ -15,6 +15,7 @@ export interface PlotShape {
   }[]
   height: number
   isTime: boolean
+  isDuration: boolean
   yRange?: [number | null, number | null]
   sync?: string
 }
@@ -32,11 +33,17 @@ const font = '11px "IBM Plex Sans Variable", system-ui, sans-serif'
 const labelGap = 4
 /** So wide is the y axis of most charts, which therefore stand in line below each other. */
 const usualAxis = 44
+/** Seconds between ticks that a clock has too; longer ones are whole days. */
+const durations = [
+  ...[0.001, 0.01, 0.1].flatMap((unit) => [unit, 2 * unit, 5 * unit]),
+  ...[1, 60].flatMap((unit) => [1, 2, 5, 10, 15, 30].map((count) => count * unit)),
+  ...[1, 2, 3, 4, 6, 12, 24, 48, 120, 240, 480, 1200, 2400, 4800].map((hours) => hours * 3600),
+]
 /** A drag of fewer pixels is a click. */
 const leastDrag = 4
 
 export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHandlers): uPlot {
-  const { looks, height, isTime, yRange, sync } = shape
+  const { looks, height, isTime, isDuration, yRange, sync } = shape
   const { onRange, showX, showTick, colorOf } = handlers
   const readout = document.createElement("div")
   readout.className = "heddle-readout"
@@ -70,7 +77,8 @@ export function makePlot(parent: HTMLElement, shape: PlotShape, handlers: PlotHa
           grid: { show: false },
           size: 22,
           gap: 4,
-          space: isTime ? 64 : 40,
+          space: isTime || isDuration ? 64 : 40,
+          ...(isDuration ? { incrs: durations } : {}),
           values: (_plot, values, _axis, _space, step) =>
             withoutRepeats(values.map((value) => (isTime ? formatTick(new Date(value), step) : showX(value)))),
         },

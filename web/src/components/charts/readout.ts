@@ -23,6 +23,8 @@ export function showReadout(plot: uPlot, readout: HTMLElement, shape: PlotShape,
   const at = isTime ? formatMoment(new Date(x)) : handlers.showX(x) || handlers.showX(Math.round(x))
   readout.textContent = [at, ...entries.map(({ name, value }) => `${name} ${value}`.trim())].join(" · ")
   const isList = !hasOneLine && readout.offsetWidth > plot.over.clientWidth
+  // Charts that share the cursor show a short text too; lists would hide all of them.
+  readout.hidden = isList && !plot.over.matches(":hover")
   if (isList) readout.replaceChildren(at, ...entries.map(({ look, name, value }) => lineOf(look, `${value} ${name}`)))
   // A list reaches down to where the cursor is: it stands on the other side.
   const isCursorRight = (plot.cursor.left ?? 0) > plot.over.clientWidth / 2

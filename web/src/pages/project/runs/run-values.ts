@@ -110,10 +110,13 @@ export interface ComparedValue {
   isSame: boolean
 }
 
+/** `layer.2` comes before `layer.10`. */
+const byName = new Intl.Collator("en", { numeric: true })
+
 /** Every name that one of the sides has, sorted: the client writes members in any order. */
 export function comparedValues(sides: readonly ReadonlyMap<string, string>[]): ComparedValue[] {
   const names = new Set(sides.flatMap((side) => [...side.keys()]))
-  return [...names].toSorted().map((name) => {
+  return [...names].toSorted(byName.compare).map((name) => {
     const values = sides.map((side) => side.get(name))
     return { name, values, isSame: values.every((value) => isSameValue(value, values[0])) }
   })

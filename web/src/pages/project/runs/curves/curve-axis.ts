@@ -14,20 +14,29 @@ export interface CurveAxis {
   column: string | undefined
   /** Whether it is the one that the program defined for the metric. */
   isOwn: boolean
-  /** Whether the places are times of day. */
+  /** Whether the places are times of day, or seconds since the run began. */
   isTime: boolean
+  isDuration: boolean
   format: (x: number) => string
 }
 
-const byStep: CurveAxis = { name: "step", column: undefined, isOwn: false, isTime: false, format: formatStep }
+const byStep: CurveAxis = {
+  name: "step",
+  column: undefined,
+  isOwn: false,
+  isTime: false,
+  isDuration: false,
+  format: formatStep,
+}
 const byClock: CurveAxis = {
   name: "time",
   column: undefined,
   isOwn: false,
   isTime: true,
+  isDuration: false,
   format: (at) => formatWholeTime(new Date(at)),
 }
-const seconds = { name: "time", isOwn: false, isTime: false, format: (at: number) => formatDurationTick(at * 1000) }
+const seconds = { name: "time", isOwn: false, isTime: false, isDuration: true, format: formatSeconds }
 /** How long the program had run, as the client notes it in each row. */
 const byRuntime: CurveAxis = { ...seconds, column: "_runtime" }
 /** Rows of the machine have no such column: they are counted from the first of them. */
@@ -48,7 +57,7 @@ export function curveAxis({ source, x, isCompared, stepMetric }: AxisChoice): Cu
   if (source === "system") return isCompared ? sinceFirst : byClock
   if (x === "time") return isCompared ? byRuntime : byClock
   if (x === "step" || stepMetric === undefined) return byStep
-  return { name: stepMetric, column: stepMetric, isOwn: true, isTime: false, format: formatNumber }
+  return { name: stepMetric, column: stepMetric, isOwn: true, isTime: false, isDuration: false, format: formatNumber }
 }
 
 /** The curve with its places on the axis, where those are neither its steps nor its times. */
@@ -62,4 +71,9 @@ export function onAxis(curve: RunCurve, axis: CurveAxis): RunCurve {
 /** Between two steps there is none. */
 function formatStep(step: number): string {
   return Number.isInteger(step) ? `${step}` : ""
+}
+
+/** "2 h" and "2 h 30 min". */
+function formatSeconds(count: number): string {
+  return formatDurationTick(count * 1000).replace(/ 00\s\w+$/, "")
 }

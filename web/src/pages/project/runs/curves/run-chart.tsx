@@ -66,6 +66,7 @@ export function RunChart({ metric, axis, source, drawing, curveOf, isRead }: Run
           })}
           height={height}
           isTime={axis.isTime}
+          isDuration={axis.isDuration}
           sync={`run ${axis.column ?? axis.name}`}
           formatX={axis.format}
           {...zoom}
