@@ -56,14 +56,10 @@ export const runMetricsQuery = z.object({
     ),
 })
 
-const runCurve = metricCurve.extend({
-  x: z.array(z.number()).optional().describe("Where each point stands on the axis that the request names, ascending"),
-})
-
 export const runMetricsAnswer = z.object({
   object: z.literal("list"),
   /** Every metric that was a number once, sorted. */
   metrics: z.array(z.string()),
   /** Of the metrics that were asked for and are there, sorted. */
-  data: z.array(runCurve),
+  data: z.array(metricCurve),
 })

@@ -36,6 +36,8 @@ export const metricCurve = z.object({
   mean: z.array(z.number()),
   /** The value at the newest step: of several gradient steps their mean. */
   last: z.array(z.number()),
+  /** Where each point stands, ascending: of a run whose curves were asked for over another column than the step. */
+  x: z.array(z.number()).optional(),
 })
 
 export const modelMetrics = z.object({
@@ -69,7 +71,7 @@ export interface CurvePoint {
 }
 
 /** The points of each metric as columns, in the order in which they come. */
-export function curvesOf(points: readonly CurvePoint[]): (MetricCurve & { x?: number[] })[] {
+export function curvesOf(points: readonly CurvePoint[]): MetricCurve[] {
   return Array.from(
     Map.groupBy(points, ({ metric }) => metric),
     ([metric, of]) => ({

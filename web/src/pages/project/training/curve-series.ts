@@ -10,7 +10,7 @@ export interface DrawnCurve {
   color: ColorToken
   isDashed: boolean
   /** `x`: its own places on the axis, instead of steps or times. */
-  curve: Pick<MetricCurve, "step" | "at" | "min" | "max" | "mean"> & { x?: number[] | undefined }
+  curve: Pick<MetricCurve, "step" | "at" | "min" | "max" | "mean" | "x">
 }
 
 export interface CurveLooks {

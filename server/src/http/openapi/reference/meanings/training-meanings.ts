@@ -407,6 +407,7 @@ export const trainingMeanings: Meanings = {
       max: "Of each point the greatest value of all values of its steps; a model has one for each gradient step.",
       mean: "Of each point the mean of all values of its steps; a model has one for each gradient step.",
       last: "The value at the newest step of each point: of several gradient steps their mean.",
+      x: "Where each point stands, ascending: only of a run whose curves were asked for over a column, by `x`.",
     },
     ModelMetrics: {
       metrics: "Names of every metric that the model has at any step, sorted.",
