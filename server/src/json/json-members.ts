@@ -49,14 +49,19 @@ export function memberText(text: string, name: string): string | null {
   return membersOf(text).findLast(([own]) => own === name)?.[1] ?? null
 }
 
-/** The text of the element `index` of the array `text`, from the end when negative; null: none, or no array. */
-export function elementText(text: string, index: number): string | null {
+/** The texts of an array's elements in order; of a text that is no array none. */
+export function elementsOf(text: string): string[] {
   const cursor = new JsonCursor(text)
-  if (cursor.kind() !== "array" || !cursor.enterArray()) return null
+  if (cursor.kind() !== "array" || !cursor.enterArray()) return []
   const elements: string[] = []
   do elements.push(cursor.value())
   while (cursor.nextElement())
-  return elements.at(index) ?? null
+  return elements
+}
+
+/** The text of the element `index` of the array `text`, from the end when negative; null: none, or no array. */
+export function elementText(text: string, index: number): string | null {
+  return elementsOf(text).at(index) ?? null
 }
 
 /** The text at a path of members; null: not there. */

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { spansPage } from "../../src/wire/agents/span-query.ts"
 import { strictly } from "../support/answers.ts"
-import { agent, model, sendSpans, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
+import { agent, model, sendSpans, sendSpansTo, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { jsonAttributes, jsonSpan, jsonTraces, protobufTraces, spanFields } from "../support/otlp-message.ts"
 
@@ -255,6 +255,65 @@ describe("calls 10: attributes become columns", () => {
     })
   })
 
+  test.each<[string, Attributes, object]>([
+    [
+      "Agent run: {name!r}",
+      { name: "planner", handoffs: "[]" },
+      { operation_name: "invoke_agent", agent_name: "planner" },
+    ],
+    [
+      "Function: {name}",
+      { name: "look", input: '{"a": 1}', output: "B" },
+      { operation_name: "execute_tool", tool_name: "look", tool_call_arguments: '{"a": 1}', tool_call_result: "B" },
+    ],
+    [
+      "Turn {turn} for agent planner",
+      { agent_name: "planner", name: "turn" },
+      { operation_name: null, agent_name: "planner" },
+    ],
+    ["Chat Completion with {request_data[model]!r}", { name: "x" }, { operation_name: "chat", agent_name: null }],
+    ["Embedding Creation with {request_data[model]!r}", {}, { operation_name: "embeddings" }],
+    ["Message with {request_data[model]!r}", {}, { operation_name: "chat" }],
+    ["Agent run", {}, { operation_name: null }],
+  ])("a span of Logfire does what its template says: %s", async (template, attributes, expected) => {
+    const own = { "gen_ai.system": "openai", "logfire.msg_template": template }
+    expect(await stored({ ...own, ...attributes }, { name: template })).toMatchObject(expected)
+  })
+
+  test("the span that Logfire puts around a run of the OpenAI Agents SDK tells the conversation", async () => {
+    const project = opened.acme.newProject()
+    const run = (id: string, trace: string, more: Attributes) => ({
+      trace,
+      id,
+      at: 0,
+      name: "OpenAI Agents trace: {name}",
+      attributes: { group_id: "chat-17", ...more },
+    })
+    const named = { agent_trace_id: "trace_1" }
+    const spans = [run("1", "1", named), run("2", "2", { ...named, group_id: "null" }), run("3", "3", {})]
+    await sendSpansTo("/otel/v1/traces", opened.acme, project, ...spans)
+    expect(await spansOf(project)).toMatchObject([{ span_id: spanId("1"), conversation_id: "chat-17" }])
+    const calls = await opened.acme.post("/calls/stream_query", {
+      project_id: project,
+      filter: { thread_ids: ["chat-17"] },
+    })
+    expect(calls.text.trim().split("\n")).toHaveLength(1)
+    expect(JSON.parse(calls.text)).toMatchObject({ id: spanId("1"), thread_id: "chat-17", turn_id: spanId("1") })
+  })
+
+  test("spans of Pydantic AI before version 2 have their operation by their name", async () => {
+    const own = { "logfire.json_schema": "{}" }
+    const run = await stored({ ...own, agent_name: "helper", final_result: "B" }, { name: "agent run" })
+    expect(run).toMatchObject({ operation_name: "invoke_agent", agent_name: "helper" })
+    const tool = { "gen_ai.tool.name": "look", tool_arguments: '{"a":1}', tool_response: "B" }
+    expect(await stored({ ...own, ...tool }, { name: "running tool" })).toMatchObject({
+      operation_name: "execute_tool",
+      tool_call_arguments: '{"a":1}',
+      tool_call_result: "B",
+    })
+    expect(await stored(tool, { name: "running tool" })).toMatchObject({ operation_name: null })
+  })
+
   test("the reason that OpenInference tells for the end of an answer", async () => {
     const attributes = { "openinference.span.kind": "LLM", "llm.finish_reason": "stop" }
     expect(await stored(attributes)).toMatchObject({ finish_reasons: ["stop"] })
@@ -460,6 +519,51 @@ describe("calls 10: messages of several generations", () => {
     const tool = await stored({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look" }, { events: used })
     expect(tool).toMatchObject({ tool_call_arguments: '{"a": 1}', tool_call_result: '[{"text": "42"}]' })
     expect(chat).toMatchObject({ tool_call_arguments: null, tool_call_result: null })
+  })
+
+  test("in events that one attribute holds, as Logfire and Pydantic AI before version 1 send them", async () => {
+    const call = { id: "t1", type: "function", function: { name: "look", arguments: '{"a": 1.0}' } }
+    const asked = [
+      { "event.name": "gen_ai.system.message", role: "system", content: "Be kind." },
+      { "event.name": "gen_ai.user.message", role: "user", content: "A" },
+      { "event.name": "gen_ai.assistant.message", role: "assistant", tool_calls: [call] },
+      { "event.name": "gen_ai.tool.message", role: "tool", id: "t1", name: "look", content: "42" },
+    ]
+    const input = [
+      text("Be kind.", "system"),
+      text("A", "user"),
+      text('[{"type":"tool_call","id":"t1","name":"look","arguments":"{\\"a\\": 1.0}"}]', "assistant"),
+      text('[{"type":"tool_call_response","id":"t1","response":"42"}]', "tool"),
+    ]
+    const held = (events: object[]) => ({
+      "gen_ai.system": "openai",
+      "logfire.msg_template": "Responses API with {gen_ai.request.model!r}",
+      events: JSON.stringify(events),
+    })
+    const answer = { "event.name": "gen_ai.assistant.message", role: "assistant", content: "B" }
+    const choice = { "event.name": "gen_ai.choice", index: 0, message: { role: "assistant", content: "B" } }
+    for (const last of [answer, choice]) {
+      const span = await stored(held([...asked, last]), { name: "Responses API with {gen_ai.request.model!r}" })
+      expect(span).toMatchObject({ operation_name: "chat", input_messages: input })
+      expect(span.output_messages).toEqual([text("B", "assistant")])
+      expect(Object.keys(span.custom_attrs_string)).toEqual(["logfire.msg_template"])
+    }
+  })
+
+  test("a whole run of Pydantic AI: what it was given, and its answer", async () => {
+    const user = { role: "user", parts: [{ type: "text", content: "A" }] }
+    const answer = { role: "assistant", parts: [{ type: "text", content: "B" }], finish_reason: "stop" }
+    const span = await stored({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "helper",
+      "pydantic_ai.all_messages": JSON.stringify([user, answer, user, answer]),
+      final_result: "B",
+    })
+    const given = text('[{"type":"text","content":"A"}]', "user")
+    const before = { ...text('[{"type":"text","content":"B"}]', "assistant"), finish_reason: "stop" }
+    expect(span.input_messages).toEqual([given, before, given])
+    expect(span.output_messages).toEqual([text("B", "assistant")])
+    expect(span.custom_attrs_string).toEqual({})
   })
 
   test("attributes that became messages are not among the other attributes, and usage by another name is", async () => {

@@ -221,6 +221,40 @@ const generations: [string, Attributes, Partial<Call>][] = [
     },
   ],
   [
+    "Logfire, and Pydantic AI before version 1: messages as a list of events in one attribute",
+    {
+      "logfire.msg_template": "Responses API with {gen_ai.request.model!r}",
+      "logfire.msg": "Responses API with 'gpt-4o'",
+      "gen_ai.request.model": "gpt-4o",
+      request_data: '{"model":"gpt-4o","stream":false}',
+      events: JSON.stringify([
+        { "event.name": "gen_ai.system.message", role: "system", content: "Be kind." },
+        { "event.name": "gen_ai.user.message", role: "user", content: "hi", "gen_ai.message.index": 0 },
+        { "event.name": "gen_ai.choice", index: 0, message: { role: "assistant", content: "Hello", n: null } },
+        { "event.name": "of.another.kind", content: "x" },
+      ]),
+    },
+    {
+      display_name: "Responses API with 'gpt-4o'",
+      inputs: {
+        "events.gen_ai.user.message": [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: "hi", gen_ai: { message: { index: "0" } } },
+        ],
+      },
+      output: {
+        "events.gen_ai.choice": [
+          { role: "assistant", index: "0", message: { role: "assistant", content: "Hello", n: null } },
+        ],
+      },
+    },
+  ],
+  [
+    "an attribute `events` that holds something else",
+    { events: '[{"name":"click"},"gen_ai.choice",null]', input: "x" },
+    { inputs: { input: "x" }, output: null },
+  ],
+  [
     "Traceloop's workflows",
     { "traceloop.entity.input": '{"args": []}', "traceloop.entity.output": "[1]", "traceloop.span.kind": "task" },
     {

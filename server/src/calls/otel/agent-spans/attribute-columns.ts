@@ -24,7 +24,7 @@ const otherNames: Partial<Record<SpanColumnName, readonly string[]>> = {
   cache_read_input_tokens: usageNames.cache_read_input_tokens,
   provider_name: [...callAttributeNames.provider, "llm.system"],
   request_model: callAttributeNames.model.filter((name) => !name.endsWith(".response.model")),
-  agent_name: ["agent.name", "ai.telemetry.functionId"],
+  agent_name: ["agent.name", "agent_name", "ai.telemetry.functionId"],
   conversation_id: threadNames,
   response_id: callAttributeNames.response_id,
   finish_reasons: callAttributeNames.finish_reasons,

@@ -4,9 +4,19 @@ import { answers } from "../../../storage/traces/agents/counted-usage.ts"
 import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
 import type { NewAgentSpan } from "../../../storage/traces/agents/span-table.ts"
 import { type AttributePath, firstFound, type Found, pathsOf, textOf } from "../spans/attribute-lookup.ts"
-import { detailEvents, eventMessages, eventPrefix, inputNames, outputNames } from "../spans/attribute-names.ts"
+import {
+  detailEvents,
+  eventMessages,
+  eventPrefix,
+  heldEventsName,
+  inputNames,
+  outputNames,
+  wholeTalkNames,
+} from "../spans/attribute-names.ts"
 import { attributeTree, type AttributeTree, jsonOfNode, Leaf, readForm } from "../spans/attribute-tree.ts"
+import { heldConversation } from "../spans/held-conversation.ts"
 import { heldCounts } from "../spans/held-counts.ts"
+import { withHeldEvents } from "../spans/held-events.ts"
 import type { SpanOwner } from "../otlp/otlp-input.ts"
 import { modelInParameters } from "../spans/span-model.ts"
 import { runOf, storedSpanTime } from "../spans/span-rows.ts"
@@ -23,6 +33,8 @@ const speaking = new Set([...answers, "invoke_agent"])
 
 /** A span of Langfuse, which has this one, is named as its agent or tool is. */
 const bareNamePaths = pathsOf(["langfuse.observation.type"])
+/** Logfire's span of an agent or tool of the OpenAI Agents SDK has the name in `name`. */
+const logfirePaths = { isOne: pathsOf(["logfire.msg_template"]), name: pathsOf(["name"]) }
 
 const exceptionPaths = { type: pathsOf(["exception.type"]), message: pathsOf(["exception.message"]) }
 
@@ -84,14 +96,15 @@ const toolEvents: ReadonlySet<string> = new Set(["gen_ai.tool.input", "gen_ai.to
  * Without the raw span, which the span's call holds. `tree`: of the span's attributes.
  * @throws {HeddleError} `value_error` for times that cannot be stored.
  */
-export function mapAgentSpan(span: Span, tree: AttributeTree, owner: SpanOwner): NewAgentSpan {
+export function mapAgentSpan(sent: Span, tree: AttributeTree, owner: SpanOwner): NewAgentSpan {
+  const span = withHeldEvents(sent, tree)
   const messageEvents = span.events.filter(({ name }) => detailEvents.has(name) || toolEvents.has(name))
   const trees = [tree, ...messageEvents.map(({ attributes }) => attributeTree(attributes))]
-  const columns = attributeColumns([...trees, ...heldCounts(trees)])
+  const columns = attributeColumns([...trees, ...heldCounts(trees), ...heldConversation(trees)])
   const operation = operationOf(span, trees, columns.operation_name)
   const input = messages(span, trees, operation, "input")
   const output = messages(span, trees, operation, "output")
-  const consumed = [...input.names, ...output.names]
+  const consumed = [...input.names, ...output.names, ...(span === sent ? [] : [heldEventsName])]
   return {
     ...columns,
     project_id: owner.id,
@@ -149,10 +162,11 @@ function requestedModel(
   return { request_model: modelInParameters(trees) ?? "" }
 }
 
-/** What stands behind the operation, as OpenTelemetry's conventions have it; "" for any other name, but Langfuse's. */
+/** What stands behind the operation, as OpenTelemetry's conventions have it; "" for any other name, but Langfuse's and Logfire's. */
 function ownName({ name }: Span, trees: readonly AttributeTree[], operation: string): string {
   const behind = name.startsWith(`${operation} `) ? name.slice(operation.length).trim() : ""
   if (behind !== "") return behind
+  if (firstFound(trees, logfirePaths.isOne) !== null) return textOf(firstFound(trees, logfirePaths.name)) ?? ""
   return firstFound(trees, bareNamePaths) === null ? "" : name
 }
 
@@ -206,7 +220,14 @@ function messages(span: Span, trees: readonly AttributeTree[], operation: string
   if (ofEvents.length > 0) return { messages: ofEvents, names: [] }
   const other: readonly AttributePath[] = speaking.has(operation) ? any : []
   const found = firstFound(trees, other)
-  return found === null ? { messages: [], names: [] } : read(found, role)
+  if (found === null) return { messages: [], names: [] }
+  const all = read(found, role)
+  return side === "input" && wholeTalkNames.has(found.name) ? { ...all, messages: untilAnswer(all.messages) } : all
+}
+
+/** Without the answer at the end. */
+function untilAnswer(talk: Messages["messages"]): Messages["messages"] {
+  return talk.slice(0, talk.findLastIndex(({ role }) => role !== "assistant") + 1)
 }
 
 function read({ name, node }: Found, role: string): Messages {

@@ -38,7 +38,8 @@ function contentOf(message: Members, role: string): string {
   const calls = Array.isArray(message["tool_calls"]) ? message["tool_calls"].flatMap(toolCallPart) : []
   const body = Array.isArray(contents) ? contents.map(openInferencePart) : withToolParts(content)
   if (calls.length > 0) return JSON.stringify([...partsOf(body), ...calls])
-  const answered = textMember(message, "tool_call_id")
+  // Events of OpenTelemetry before 1.37 have it in `id`.
+  const answered = textMember(message, "tool_call_id") || textMember(message, "id")
   if (role === "tool" && answered !== "") {
     return JSON.stringify([toolResponsePart(answered, body)])
   }

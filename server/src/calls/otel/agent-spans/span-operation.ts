@@ -2,6 +2,7 @@
 import { columnOf, type SpanColumnName } from "../../../storage/traces/agents/span-columns.ts"
 import { firstFound, pathsOf, textOf } from "../spans/attribute-lookup.ts"
 import type { AttributeTree } from "../spans/attribute-tree.ts"
+import { heldConversation } from "../spans/held-conversation.ts"
 import type { Span } from "../trace-request.ts"
 
 /** A span without `gen_ai.operation.name` has the operation that its name begins with. */
@@ -44,6 +45,18 @@ const operationsOfVercel: readonly (readonly [RegExp, string])[] = [
   [/^ai\.toolCall$/, "execute_tool"],
 ]
 
+const logfirePaths = pathsOf(["logfire"])
+const templatePaths = pathsOf(["logfire.msg_template"])
+
+/** By the template of a span's message in Logfire, or the name of a span that Pydantic AI before version 2 makes for it. */
+const operationsOfLogfire: readonly (readonly [RegExp, string])[] = [
+  [/^Agent run: |^agent run$/, "invoke_agent"],
+  [/^Function: |^running tool(?:: |$)/, "execute_tool"],
+  [/^(?:Chat completion|Responses API|Message|streaming response) (?:with|from) /i, "chat"],
+  [/^Completion with /, "text_completion"],
+  [/^Embedding Creation with /, "embeddings"],
+]
+
 /** Attributes that no other span has. */
 const agentColumns: readonly SpanColumnName[] = [
   "operation_name",
@@ -63,10 +76,18 @@ export function operationOf({ name }: Span, trees: readonly AttributeTree[], exp
   const vercel = textOf(firstFound(trees, vercelPaths)) ?? ""
   const ofVercel = operationsOfVercel.find(([pattern]) => pattern.test(vercel))
   if (ofVercel !== undefined) return ofVercel[1]
+  const template = firstFound(trees, logfirePaths) === null ? "" : (textOf(firstFound(trees, templatePaths)) ?? name)
+  const ofLogfire = operationsOfLogfire.find(([pattern]) => pattern.test(template))
+  if (ofLogfire !== undefined) return ofLogfire[1]
   return operations.find((one) => name === one || name.startsWith(`${one} `)) ?? ""
 }
 
-/** True for the span of an agent, a model or a tool. `tree` holds the span's attributes. */
+/**
+ * True for the span of an agent, a model or a tool, and for a step of a framework: what lies between an agent and its requests
+ * tells whose they are. `tree` holds the span's attributes.
+ */
 export function isAgentSpan(span: Span, tree: AttributeTree): boolean {
-  return firstFound([tree], agentPaths) !== null || operationOf(span, [tree], undefined) !== ""
+  const trees = [tree, ...heldConversation([tree])]
+  const isNamed = firstFound(trees, agentPaths) !== null || firstFound(trees, kindPaths) !== null
+  return isNamed || operationOf(span, [tree], undefined) !== ""
 }

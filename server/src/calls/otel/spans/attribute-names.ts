@@ -172,6 +172,12 @@ export const heldCountNames: Readonly<Record<string, string>> = {
   "output_tokens_details.reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
 
+/** The attribute in which Logfire and Pydantic AI before version 1 send the events of {@link eventMessages}, as a JSON list. */
+export const heldEventsName = "events"
+
+/** Messages of a whole run of Pydantic AI: those that it was given, and its answers to them. */
+export const wholeTalkNames: ReadonlySet<string> = new Set(["pydantic_ai.all_messages", "all_messages_events"])
+
 /** Langfuse's own name of a side's count, and those of the parts that it leaves out. */
 export const heldParts: Readonly<Record<"input" | "output", RegExp>> = {
   input: /^(?:input_(?!tokens)|cache_(?:creation|read)_input_tokens$)/,
@@ -202,7 +208,7 @@ export const callAttributeNames = {
   ],
   provider: ["llm.provider", "ai.model.provider", "gen_ai.provider.name", "weave.provider.name"],
   model_parameters: ["gen_ai.request", "llm.invocation_parameters", "langfuse.observation.model.parameters"],
-  agent: ["gen_ai.agent.name", "weave.agent.name"],
+  agent: ["gen_ai.agent.name", "weave.agent.name", "agent.name", "agent_name"],
   tools: ["gen_ai.agent.tools", "gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"],
   operation: ["gen_ai.operation.name", "ai.operationId", "weave.operation.name"],
   agent_id: ["gen_ai.agent.id", "weave.agent.id"],
@@ -212,7 +218,8 @@ export const callAttributeNames = {
   finish_reasons: ["gen_ai.response.finish_reasons", "llm.finish_reason", "ai.response.finishReason"],
 } as const
 
-export const displayNames = ["wandb.display_name"] as const
+// Logfire's spans are called by a template of their message: `Agent run: {name!r}`.
+export const displayNames = ["wandb.display_name", "logfire.msg"] as const
 
 export const threadNames = [
   "wandb.thread_id",

@@ -27,7 +27,9 @@ import {
   usageNames,
 } from "./attribute-names.ts"
 import { type AttributeTree, attributeTree, jsonOfNode, Leaf, readForm, type TreeForm } from "./attribute-tree.ts"
+import { heldConversation } from "./held-conversation.ts"
 import { heldCounts } from "./held-counts.ts"
+import { withHeldEvents } from "./held-events.ts"
 import { modelIn } from "./span-model.ts"
 import { statusOf } from "./span-status.ts"
 import { type Span, statusError } from "../trace-request.ts"
@@ -88,8 +90,10 @@ function namedPaths<K extends string>(names: Readonly<Record<K, readonly string[
 }
 
 /** `tree`: of the span's attributes. */
-export function mapSpan(span: Span, tree: AttributeTree): MappedSpan {
-  const trees = [tree, ...detailTrees(span)]
+export function mapSpan(sent: Span, tree: AttributeTree): MappedSpan {
+  const span = withHeldEvents(sent, tree)
+  const told = [tree, ...detailTrees(span)]
+  const trees = [...told, ...heldConversation(told)]
   const find = (wanted: readonly AttributePath[]) => firstFound(trees, wanted)
   let holdsUnreadable = false
   const form: TreeForm = { ...readForm, onUnreadable: () => (holdsUnreadable = true) }
