@@ -60,36 +60,44 @@ function loneAgents(scope: CountedScope): string {
  */
 function repeatedSpans(scope: CountedScope): string {
   const kind = `multiIf(operation_name in (${quoted(answers)}), 'answer', operation_name in (${quoted(agents)}), 'agent', 'embedding')`
-  const columns = `trace_id, span_id, parent_span_id, ${kind} as kind, input_tokens, output_tokens, ${modelsSql(scope)} as models`
-  const tellingAny = (selected: string) => telling(scope, [...requests, ...agents], selected)
-  // Few spans have one of their kind right around them, and those are found by numbers sooner than by a join of all.
-  const place = (id: string) => `xxh3(trace_id, ${id}, ${kind})`
-  const toldBeside = (own: string, other: string) =>
-    `${tellingAny(columns)} and ${place(own)} in (${tellingAny(place(other))})`
-  const isSame = "(empty(outer.models) or empty(inner.models) or hasAny(outer.models, inner.models))"
-  const isRequest = "any(outer.kind) != 'agent'"
-  return `select trace_id, arrayJoin(if(outer_repeats, [outer_id], less)) as span_id from (
-      select outer.trace_id as trace_id, outer.span_id as outer_id,
-        any(outer.input_tokens) as input, any(outer.output_tokens) as output,
-        max(inner.input_tokens = outer.input_tokens and inner.output_tokens = outer.output_tokens)
-          or (sum(inner.input_tokens) = input and sum(inner.output_tokens) = output)
-          or (${isRequest} and sumIf(inner.input_tokens + inner.output_tokens, ${isSame}) >= input + output) as outer_repeats,
-        if(${isRequest}, groupArrayIf(inner.span_id, ${isSame}), []) as less
-      from (${toldBeside("parent_span_id", "span_id")}) as inner
-      join (${toldBeside("span_id", "parent_span_id")}) as outer
-        on outer.trace_id = inner.trace_id and outer.span_id = inner.parent_span_id and outer.kind = inner.kind
-      where inner.span_id != outer.span_id
-      group by outer.trace_id, outer.span_id)`
+  const told = (columns: string) => telling(scope, [...requests, ...agents], columns)
+  // Each span stands once where it is and once where its parent is: those that meet are one right inside the other.
+  const places =
+    "arrayJoin([(span_id, true), (parent_span_id, false)]) as place, place.1 as around, place.2 as is_outer"
+  // Few spans have one of their kind right around them, and those are found by numbers sooner than by their ids.
+  const number = "xxh3(trace_id, around, kind)"
+  const isShared = "max(is_outer) and not min(is_outer)"
+  const shared = `select ${number} from (${told(`trace_id, ${kind} as kind, ${places}`)}) group by ${number} having ${isShared}`
+  const columns = `trace_id, span_id, ${kind} as kind, input_tokens as input, output_tokens as output, request_model, response_model, ${places}`
+  const asked = `${modelSql("request_model", scope)} as asked, ${modelSql("response_model", scope)} as answered`
+  const known = ["input", "output", "asked", "answered"]
+  const outer = known.map((column) => `anyIf(${column}, is_outer) as outer_${column}`)
+  const inner = ["span_id", ...known].map((column) => `groupArrayIf(${column}, not is_outer) as inner_${column}`)
+  const isRequest = "kind != 'agent'"
+  return `select trace_id, arrayJoin(if(outer_repeats, [around], less)) as span_id from (
+      select trace_id, around, ${[...outer, ...inner].join(", ")},
+        arrayMap((a, b) -> ${sameModel}, inner_asked, inner_answered) as same,
+        arrayExists((i, o) -> i = outer_input and o = outer_output, inner_input, inner_output)
+          or (arraySum(inner_input) = outer_input and arraySum(inner_output) = outer_output)
+          or (${isRequest} and arraySum((i, o, s) -> if(s, i + o, 0), inner_input, inner_output, same)
+            >= outer_input + outer_output) as outer_repeats,
+        if(${isRequest}, arrayFilter((id, s) -> s, inner_span_id, same), []) as less
+      from (
+        select *, ${asked} from (${told(columns)})
+        where (is_outer or around != span_id) and ${number} in (${shared}))
+      group by trace_id, around, kind having ${isShared})`
 }
 
-/** What a span names its model, without who provides it and without the version that answered. */
-function modelsSql({ parameters }: CountedScope): string {
+/** SQL: whether a span inside, which asked `a` and had an answer of `b`, names a model as the outer one does; or one names none. */
+const sameModel = `((outer_asked = 0 and outer_answered = 0) or (a = 0 and b = 0)
+  or (a != 0 and a in (outer_asked, outer_answered)) or (b != 0 and b in (outer_asked, outer_answered)))`
+
+/** SQL: a number for what a span names its model, without who provides it and without the version that answered; 0: nothing. */
+function modelSql(column: string, { parameters }: CountedScope): string {
   const without = (text: string, pattern: RegExp) =>
     `replaceRegexpOne(${text}, ${parameters.bind(pattern.source, "String")}, '')`
-  // Of the columns, and not of their texts: ClickHouse then does it once for each name.
-  const name = (column: string) =>
-    `toString(${without(without(without(`lower(${column})`, /^.*\//), latest), version)})`
-  return `arrayFilter(name -> name != '', [${name("request_model")}, ${name("response_model")}])`
+  // Of the column, and not of its text: ClickHouse then does it once for each name.
+  return `if(${column} = '', 0, xxh3(${without(without(without(`lower(${column})`, /^.*\//), latest), version)}))`
 }
 
 function quoted(names: readonly string[]): string {
