@@ -107,6 +107,7 @@ describe("a span belongs to an agent", () => {
     ["a provider", attributes("gen_ai.system", "openai")],
     ["a model", attributes("gen_ai.request.model", "model-a")],
     ["a kind of OpenInference", attributes("openinference.span.kind", "LLM")],
+    ["a step of a framework", attributes("openinference.span.kind", "CHAIN")],
     ["a name of the conventions", { name: "execute_tool lookup" }],
   ])("calls 10: when it names %s", async (_, more) => {
     const project = opened.acme.newProject()
@@ -116,7 +117,6 @@ describe("a span belongs to an agent", () => {
 
   test.each<[string, Partial<TestSpan>]>([
     ["a request", { name: "GET /orders", attributes: { "http.request.method": "GET" } }],
-    ["a chain of OpenInference", attributes("openinference.span.kind", "CHAIN")],
     ["a name that only begins alike", { name: "chatty" }],
   ])("calls 10: %s does not, unless it comes by the agents' own path", async (_, more) => {
     const [general, own] = [opened.acme.newProject(), opened.acme.newProject()]

@@ -123,7 +123,7 @@ describe("calls 10: statistics over time", () => {
     const { rows, columns } = await stats(asked)
     expect(columns[1]).toMatchObject({ name: "agent_name", role: "group", value_type: "string" })
     expect(rows).toHaveLength(9)
-    expect(rows.filter((row) => row["agent_name"] === "helper").map((row) => row["sum_input"])).toEqual([250, 50, 0])
+    expect(rows.filter((row) => row["agent_name"] === "helper").map((row) => row["sum_input"])).toEqual([250, 40, 0])
     const top = await stats({ ...asked, group_limit: 1 })
     expect(new Set(top.rows.map((row) => row["agent_name"]))).toEqual(new Set(["helper"]))
     const tiers = await stats({ ...asked, group_by: [{ source: "custom_attrs_string", key: "tier", alias: "t" }] })

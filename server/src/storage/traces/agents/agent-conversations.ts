@@ -140,7 +140,10 @@ export async function conversationSpans(
   { after, before }: Window,
 ): Promise<ConversationSpan[]> {
   const parameters = new SqlParameters()
-  const source = spanSource({ projectId, parameters, after, before, traceIds: null }, { identity: true, prices: null })
+  const source = spanSource(
+    { projectId, parameters, after, before, traceIds: null },
+    { identity: "conversation", prices: null },
+  )
   const rows = await traces.rows<ConversationSpan>(
     `select conversation_id, operation_name, trace_id, span_id, status_code as status,
         ifNull(${validDurationSql}, 0) as duration_ms
@@ -166,7 +169,10 @@ export async function conversationEnds(
   { after, before }: Window,
 ): Promise<ConversationEnds[]> {
   const parameters = new SqlParameters()
-  const source = spanSource({ projectId, parameters, after, before, traceIds: null }, { identity: true, prices: null })
+  const source = spanSource(
+    { projectId, parameters, after, before, traceIds: null },
+    { identity: "conversation", prices: null },
+  )
   return traces.rows<ConversationEnds>(
     `select conversation_id,
         argMinIf(input_messages, (started_at, span_id), notEmpty(input_messages)) as first,

@@ -31,10 +31,11 @@ export interface PriceStep {
 
 export interface SpanSource {
   /**
-   * The agent and the conversation of a span that names none are those of its trace, and `is_invocation` tells whether it is
-   * an invocation of its agent: not the span around a whole run that names none, in a trace where others name theirs.
+   * A span that names no agent has that of the nearest span around it, one that names no conversation that of its trace.
+   * `is_invocation` tells whether it is an invocation of its agent: not the span around a whole run that names none, in a
+   * trace where others name theirs. `conversation`: that alone, which takes no walk over the spans.
    */
-  identity: boolean
+  identity: boolean | "conversation"
   /** Whether `is_counted` is there: it tells whether totals count the tokens and costs of a span. */
   counted?: boolean
   /** Whether `raw_span_dump` is there: it is large, and in the table of calls. */
@@ -53,7 +54,8 @@ export const costColumns = [
 
 export function spanSource(scope: SpanScope, { identity, counted, raw, prices }: SpanSource): string {
   const stored = raw ? rawSpans(scope) : storedSpans(scope)
-  const identified = identity ? identifiedSpans(scope, stored) : stored
+  const identified =
+    identity === true ? identifiedSpans(scope, stored) : identity ? conversingSpans(scope, stored) : stored
   const tallied = counted
     ? withCounted(identified, { ofTraces: tracesOf(scope), parameters: scope.parameters })
     : identified
@@ -100,25 +102,68 @@ export const identityColumns: ReadonlySet<SpanColumnName> = new Set([
 ])
 
 /**
- * Instrumentations write the agent and the conversation on the span of the invocation only. Name, version
- * and id come together, from the earliest span of the trace that names an agent, so that no two agents are
- * mixed; a span that names its own agent keeps all three.
+ * Instrumentations write the agent and the conversation on the span of the invocation only. An agent's name, version and id
+ * come together, so that no two agents are mixed; a span that names its own agent keeps all three.
  */
 function identifiedSpans(scope: SpanScope, stored: string): string {
+  const own = "own.agent_name != ''"
+  return `(select own.* except (${[...identityColumns].join(", ")}),
+      multiIf(${own}, (toString(own.agent_name), toString(own.agent_version), own.agent_id),
+        around.agent.1 != '', around.agent, of_trace.agent) as agent_,
+      agent_.1 as agent_name, agent_.2 as agent_version, agent_.3 as agent_id,
+      if(own.conversation_id != '', own.conversation_id, of_trace.conversation) as conversation_id,
+      own.operation_name = 'invoke_agent' and (${own} or of_trace.agent.1 = '') as is_invocation
+    from ${stored} as own
+    left join (${firstOfTraces(scope, `${first(agentSql, "agent_name")} as agent`)}) as of_trace
+      on of_trace.trace = own.trace_id
+    left any join (${agentsAround(scope)}) as around on around.span = ${spanKey("own.trace_id", "own.span_id")})`
+}
+
+function conversingSpans(scope: SpanScope, stored: string): string {
+  return `(select own.* except (conversation_id),
+      if(own.conversation_id != '', own.conversation_id, of_trace.conversation) as conversation_id
+    from ${stored} as own left join (${firstOfTraces(scope)}) as of_trace on of_trace.trace = own.trace_id)`
+}
+
+function firstOfTraces(scope: SpanScope, ...more: string[]): string {
+  const columns = ["trace_id as trace", `${first("conversation_id", "conversation_id")} as conversation`, ...more]
+  return `select ${columns.join(", ")} from agent_spans final where ${tracesOf(scope)} group by trace_id`
+}
+
+/** SQL: what the first span of a trace that has a text in this column says. */
+function first(sql: string, column: SpanColumnName): string {
   // Among spans that start together, the enclosing one comes first.
   const place = "(started_at, parent_span_id != '', -toUnixTimestamp64Micro(ifNull(ended_at, started_at)), span_id)"
-  const own = "own.agent_name != ''"
-  const traces = `select trace_id,
-      argMinIf((agent_name, agent_version, agent_id), ${place}, agent_name != '') as agent,
-      argMinIf(conversation_id, ${place}, conversation_id != '') as conversation
-    from agent_spans final where ${tracesOf(scope)} group by trace_id`
-  return `(select own.* except (${[...identityColumns].join(", ")}),
-      if(${own}, toString(own.agent_name), toString(inherited.agent.1)) as agent_name,
-      if(${own}, toString(own.agent_version), toString(inherited.agent.2)) as agent_version,
-      if(${own}, own.agent_id, inherited.agent.3) as agent_id,
-      if(own.conversation_id != '', own.conversation_id, inherited.conversation) as conversation_id,
-      own.operation_name = 'invoke_agent' and (${own} or inherited.agent.1 = '') as is_invocation
-    from ${stored} as own left join (${traces}) as inherited on inherited.trace_id = own.trace_id)`
+  return `argMinIf(${sql}, ${place}, ${column} != '')`
+}
+
+const agentSql = "(toString(agent_name), toString(agent_version), agent_id)"
+
+/** SQL: a number for each span, by which spans are joined sooner than by their ids. */
+const spanKey = (traceId: string, spanId: string) => `xxh3(${traceId}, ${spanId})`
+
+/** So far a span is at most from the one whose agent it has: each step reads the spans once more. */
+const mostSteps = 32
+
+/**
+ * By their number, spans that name no agent with that of the nearest span around them: decision 0044. The walk goes down from
+ * the spans that name one, and only where a trace has several agents.
+ */
+function agentsAround(scope: SpanScope): string {
+  const naming = `from agent_spans final where ${tracesOf(scope)} and agent_name != ''`
+  const several = ["agent_name", "agent_version", "agent_id"].map((column) => `min(${column}) != max(${column})`)
+  const ofSeveral = `trace_id in (select trace_id ${naming} group by trace_id having ${several.join(" or ")})`
+  return `with recursive walk as (
+      select ${spanKey("trace_id", "span_id")} as span, ${agentSql} as agent, 0 as steps ${naming} and ${ofSeveral}
+      union all
+      select child.span as span, walk.agent as agent, walk.steps + 1 as steps
+      from (
+        select ${spanKey("trace_id", "span_id")} as span, ${spanKey("trace_id", "parent_span_id")} as parent
+        from agent_spans final where ${tracesOf(scope)} and agent_name = ''
+      ) as child
+      join walk on walk.span = child.parent
+      where walk.steps < ${mostSteps})
+    select span, agent from walk where steps > 0`
 }
 
 /** As calls are priced: cached tokens at their own rate only, and NULL where no price is known. */
