@@ -31,7 +31,8 @@ test("the agents are listed with what they did, and lead to their conversations 
   const { page, requests, complaints, close } = await open("/traces")
   await page.getByRole("group", { name: "What is listed" }).getByRole("button", { name: "Agents" }).click()
   await page.getByText("3 agents").waitFor()
-  const [, name, versions, invocations, conversations, errors, , tokens] = await cellsOf(page, "returns-desk")
+  const [, name, versions, invocations, conversations, errors, p50, p95, tokens] = await cellsOf(page, "returns-desk")
+  expect([p50, p95]).toEqual(["8.00\u202fs", "10.0\u202fs"])
   expect([name, versions?.split(/\s+/), invocations, conversations, errors, tokens]).toEqual([
     "returns-desk",
     ["1", "2"],
@@ -77,6 +78,35 @@ test("conversations are listed with the newest first, sorted, within a time, and
   await page.keyboard.press("j")
   await page.keyboard.press("Enter")
   await page.waitForURL(/\/conversations\/c-parcel$/)
+  await close()
+})
+
+test("a field above the lists finds agents by name, and conversations by what was said in them", async () => {
+  const { page, complaints, close } = await open("/traces?lens=agents")
+  await page.getByText("3 agents").waitFor()
+  await page.keyboard.press("/")
+  await page.keyboard.type("SIZE")
+  await page.getByText("1 agent", { exact: true }).waitFor()
+  await page.waitForURL(/q=SIZE/)
+  await page.getByRole("button", { name: "Duration p95" }).click()
+  await page.waitForURL(/sort=-p95/)
+  await page.getByRole("searchbox", { name: "Find by name" }).fill("nobody")
+  await page.getByText("None is called “nobody”.").waitFor()
+  await page.getByRole("button", { name: "Show all agents" }).click()
+  await page.getByText("3 agents").waitFor()
+  await page.goto(`${heddle.url}/${project}/traces?lens=conversations&q=order+4129`)
+  await page.getByText("1 conversation", { exact: true }).waitFor()
+  const cells = await cellsOf(page, "order 4129")
+  expect(cells.slice(6, 8)).toEqual([
+    expect.stringMatching(/^[\d.]+\u202fs$/),
+    expect.stringMatching(/^[\d.]+\u202fs$/),
+  ])
+  await page.getByRole("searchbox").fill("nobody said this")
+  await page.getByRole("searchbox").press("Enter")
+  await page.getByText("None holds “nobody said this”.").waitFor()
+  await page.getByRole("searchbox").fill("torn SEAM")
+  await page.getByRole("row").nth(1).getByText("My parcel came").waitFor()
+  expect(complaints).toEqual([])
   await close()
 })
 

@@ -48,6 +48,7 @@ export function spanQuery(
     where: filters.query?.$expr ?? null,
     signals: filters.signal_filters ?? null,
     insights: filters.insight_filters ?? [],
+    text: null,
     ...window,
     prices,
   }

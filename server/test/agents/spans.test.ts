@@ -33,23 +33,27 @@ describe("calls 10: agents/query", () => {
     const { agents: found, total_count } = await agents({ include_costs: true })
     expect(total_count).toBe(3)
     expect(found.map(({ agent_name }) => agent_name)).toEqual(["writer", "helper", "researcher"])
-    // b1, d1, b2 and d2 name no agent, and belong to the first one that their trace names.
+    // b1, d1 and d2 name no agent, and belong to the one around them; so does b2, which is the researcher's.
     expect(found[1]).toEqual({
       project_id: project,
       agent_name: "helper",
       invocation_count: 2,
-      span_count: 7,
-      total_input_tokens: 300,
-      total_output_tokens: 65,
+      span_count: 6,
+      total_input_tokens: 290,
+      total_output_tokens: 60,
       total_duration_ms: 20_000,
+      p50_duration_ms: 10_000,
+      p95_duration_ms: 10_000,
       error_count: 0,
       first_seen: "2026-03-01T10:00:00.000000Z",
       last_seen: "2026-03-01T10:01:06.000000Z",
-      // (100 + 100 + 10 + 40) · 0.01 + 65 · 0.02 + 50 · 0.001
-      total_cost_usd: expect.closeTo(3.85, 9),
+      // (100 + 100 + 40) · 0.01 + 60 · 0.02 + 50 · 0.001
+      total_cost_usd: expect.closeTo(3.65, 9),
     })
     expect(found[0]).toMatchObject({ invocation_count: 0, span_count: 1, total_duration_ms: 250, total_cost_usd: null })
-    expect(found[2]).toMatchObject({ invocation_count: 1, span_count: 1, error_count: 1, total_duration_ms: 4000 })
+    expect(found[0]).toMatchObject({ p50_duration_ms: null, p95_duration_ms: null })
+    expect(found[2]).toMatchObject({ invocation_count: 1, span_count: 2, error_count: 1, total_duration_ms: 4000 })
+    expect(found[2]).toMatchObject({ total_input_tokens: 10, p95_duration_ms: 4000 })
   })
 
   test("the span around a run that names no agent is no invocation of the agent inside of it", async () => {
@@ -80,11 +84,21 @@ describe("calls 10: agents/query", () => {
       total_count: 1,
     })
     const sorted = await agents({ sort_by: [{ field: "total_input_tokens", direction: "asc" }], limit: 1, offset: 1 })
-    expect(sorted).toMatchObject({ agents: [{ agent_name: "writer" }], total_count: 3 })
+    expect(sorted).toMatchObject({ agents: [{ agent_name: "researcher" }], total_count: 3 })
     expect(await ask("/agents/query", { sort_by: [{ field: "version" }] })).toMatchObject({
       status: 400,
       body: { reason: expect.stringContaining('Invalid sort field: "version"') },
     })
+  })
+
+  test("those whose name holds a text, whatever the case of its letters", async () => {
+    const found = async (filters: object) => (await agents({ filters })).agents.map(({ agent_name }) => agent_name)
+    expect(await found({ q: "SEARCH" })).toEqual(["researcher"])
+    expect(await found({ q: "er" })).toEqual(["writer", "helper", "researcher"])
+    expect(await found({ q: "er", agent_name: "helper" })).toEqual(["helper"])
+    expect(await agents({ filters: { q: "shipped" } })).toEqual({ agents: [], total_count: 0 })
+    const slowest = await agents({ sort_by: [{ field: "p95_duration_ms" }] })
+    expect(slowest.agents.map(({ p95_duration_ms }) => p95_duration_ms)).toEqual([10_000, 4000, null])
   })
 
   test("the versions of one", async () => {
@@ -92,7 +106,7 @@ describe("calls 10: agents/query", () => {
     expect(agentVersionsPage.strict().parse(answer.body)).toMatchObject({
       total_count: 2,
       versions: [
-        { agent_version: "2", span_count: 3, total_input_tokens: 50 },
+        { agent_version: "2", span_count: 2, total_input_tokens: 40 },
         { agent_version: "1", span_count: 4, total_input_tokens: 250, total_cost_usd: expect.closeTo(3.05, 9) },
       ],
     })
@@ -189,9 +203,9 @@ describe("calls 10: agents/spans/query", () => {
   })
 
   test.each([
-    [equals("agent.name", "helper"), 7],
-    [equals("gen_ai.agent.name", "helper"), 7],
-    [equals("weave.agent.version", "2"), 3],
+    [equals("agent.name", "helper"), 6],
+    [equals("gen_ai.agent.name", "helper"), 6],
+    [equals("weave.agent.version", "2"), 2],
     [equals("conversation_id", "c2"), 1],
     [equals("operation_name", "execute_tool"), 1],
     [equals("custom_attrs_string.tier", "gold"), 1],
@@ -209,7 +223,7 @@ describe("calls 10: agents/spans/query", () => {
       1,
     ],
     [{ $in: [{ $getField: "status_code" }, [{ $literal: "ERROR" }, { $literal: "OK" }]] }, 1],
-    [{ $not: [equals("agent_name", "helper")] }, 2],
+    [{ $not: [equals("agent_name", "helper")] }, 3],
     [{ $gte: [{ $getField: "started_at" }, { $literal: "2026-03-01T10:01:00Z" }] }, 5],
     [equals("absent'; drop table agent_spans", "x"), 0],
   ])("%j finds %i", async (expression, count) => {
@@ -307,24 +321,63 @@ describe("calls 10: groups of spans", () => {
       [
         "helper",
         {
-          tokens: 373,
-          models: 4,
+          tokens: 358,
+          models: 3,
           longest: 10_000,
           tools: 1,
           failed: 0,
           last: "2026-03-01T10:01:06.000000Z",
           score: null,
-          cost: expect.closeTo(3.85, 9),
+          cost: expect.closeTo(3.65, 9),
         },
       ],
+      ["researcher", expect.objectContaining({ tokens: 15, models: 1, failed: 1 })],
       ["writer", expect.objectContaining({ tokens: 10, models: 1, longest: 250, score: 0.5, cost: null })],
-      ["researcher", expect.objectContaining({ tokens: 0, models: 0, failed: 1 })],
     ])
-    const few = await query({ group_by, measures: [tokens], group_filters: [{ measure: tokens, max: 10 }] })
-    expect(few.groups.map((group) => group.group_keys["agent_name"])).toEqual(["writer", "researcher"])
+    const few = await query({ group_by, measures: [tokens], group_filters: [{ measure: tokens, max: 15 }] })
+    expect(few.groups.map((group) => group.group_keys["agent_name"])).toEqual(["researcher", "writer"])
     expect(few.total_count).toBe(2)
     const late = { measure: measures[5], min: "2026-03-01T10:01:06Z" }
     expect((await query({ group_by, group_filters: [late] })).total_count).toBe(2)
+  })
+
+  test("percentiles of numbers, and of nothing else", async () => {
+    const [p50, p95] = (["p50", "p95"] as const).map((aggregation) => ({
+      alias: aggregation,
+      aggregation,
+      value: { source: "derived", key: "duration_ms" },
+      filter: where(equals("operation_name", "chat")).query,
+    }))
+    const group_by = [{ key: "conversation_id" }]
+    const { groups } = await query({ group_by, measures: [p50, p95], sort_by: [{ field: "p95" }] })
+    // Of 2, 2, 3 and 4 s.
+    expect(groups.map(({ metrics }) => metrics)).toEqual([
+      { p50: 2500, p95: expect.closeTo(3850, 6) },
+      { p50: 250, p95: 250 },
+    ])
+    const text = { alias: "n", aggregation: "p95", value: { key: "tool_name" } }
+    expect(await ask("/agents/spans/query", { group_by, measures: [text] })).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining('aggregation "p95" is not valid for value_type "string"') },
+    })
+  })
+
+  test("those with a span that holds a text, with all of their spans", async () => {
+    const found = async (q: string, key = "conversation_id") => {
+      const { groups, total_count } = await query({ group_by: [{ key }], q })
+      expect(total_count).toBe(groups.length)
+      return groups.map(({ group_keys, span_count }) => [group_keys[key], span_count])
+    }
+    expect(await found("ROSES are")).toEqual([["c2", 1]])
+    expect(await found("nothing found")).toEqual([["c1", 8]])
+    expect(await found("order")).toEqual([["c1", 8]])
+    expect(await found("RESEARCH")).toEqual([["c1", 8]])
+    expect(await found("c2")).toEqual([["c2", 1]])
+    expect(await found('"id":1')).toEqual([["c1", 8]])
+    expect(await found("shipped", "agent_name")).toEqual([["helper", 6]])
+    expect(await found("%")).toEqual([])
+    expect(ids((await query({ q: "roses" })).spans)).toEqual(["f3"])
+    expect((await query({ q: "" })).total_count).toBe(9)
   })
 
   test("by attributes and by several values; null where a span has none", async () => {

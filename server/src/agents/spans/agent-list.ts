@@ -12,7 +12,7 @@ export async function queryAgents(
   principal: Principal,
   body: AgentsBody,
 ): Promise<{ agents: AgentRow[]; total_count: number }> {
-  const found = await agents(dependencies, principal, body, body.filters?.agent_name || null, false)
+  const found = await agents(dependencies, principal, body, body.filters ?? {}, false)
   const rows = found.rows.map(({ agent_version: _version, ...row }) => ({ project_id: body.project_id, ...row }))
   return { agents: rows, total_count: found.total }
 }
@@ -22,7 +22,7 @@ export async function queryAgentVersions(
   principal: Principal,
   body: AgentVersionsBody,
 ): Promise<{ versions: (AgentRow & { agent_version: string })[]; total_count: number }> {
-  const found = await agents(dependencies, principal, body, body.agent_name, true)
+  const found = await agents(dependencies, principal, body, { agent_name: body.agent_name }, true)
   return { versions: found.rows.map((row) => ({ project_id: body.project_id, ...row })), total_count: found.total }
 }
 
@@ -30,13 +30,14 @@ async function agents(
   dependencies: CallDependencies,
   principal: Principal,
   body: Listing,
-  agentName: string | null,
+  { agent_name, q }: NonNullable<AgentsBody["filters"]>,
   byVersion: boolean,
 ): Promise<{ rows: AgentTotals[]; total: number }> {
   return reading(dependencies, principal, body.project_id, async (project) => {
     const prices = body.include_costs === true ? await spanPrices(dependencies, project) : null
     const { limit, offset } = body
-    const page = { projectId: project.id, agentName, byVersion, prices, sortBy: body.sort_by ?? null, limit, offset }
+    const wanted = { agentName: agent_name || null, text: q || null, byVersion }
+    const page = { projectId: project.id, ...wanted, prices, sortBy: body.sort_by ?? null, limit, offset }
     const [rows, total] = await Promise.all([
       listAgents(dependencies.traces, page),
       countAgents(dependencies.traces, page),

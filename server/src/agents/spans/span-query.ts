@@ -23,7 +23,7 @@ export async function querySpans(
     const prices = costs ? await spanPrices(dependencies, project) : null
     const query = spanQuery(project, body, window, prices)
     if (grouped) return queryGroups(dependencies.traces, query, body)
-    return queryRows(dependencies, query, body)
+    return queryRows(dependencies, { ...query, text: body.q || null }, body)
   })
 }
 

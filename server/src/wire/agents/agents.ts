@@ -3,11 +3,14 @@ import { z } from "zod"
 import { cost, count, page, sortBy, time, timeWindow } from "./span-values.ts"
 import { orDefault } from "../or-default.ts"
 
+/** `q`: a part of the agent's name, whatever the case of its letters. */
+const agentFilters = z.looseObject({ agent_name: z.string().nullish(), q: z.string().nullish() })
+
 const listing = { include_costs: z.boolean().nullish(), sort_by: sortBy, ...page(10_000, 100) }
 
 export const agentsBody = z.looseObject({
   project_id: z.string(),
-  filters: z.looseObject({ agent_name: z.string().nullish() }).nullish(),
+  filters: agentFilters.nullish(),
   ...listing,
 })
 
@@ -22,6 +25,9 @@ const agent = z.object({
   total_input_tokens: count,
   total_output_tokens: count,
   total_duration_ms: count,
+  /** Of its invocations; null: no span says that it was invoked. */
+  p50_duration_ms: z.number().nullable(),
+  p95_duration_ms: z.number().nullable(),
   error_count: count,
   first_seen: time,
   last_seen: time,

@@ -36,6 +36,8 @@ export const spansQueryBody = z.looseObject({
   project_id: z.string(),
   ...filters,
   ...timeWindow,
+  /** A text that the name of the agent or of the conversation, its id or a message holds; of a group, of one of its spans. */
+  q: z.string().nullish(),
   /** Empty: the spans themselves. */
   group_by: list(groupRef, 20),
   measures: list(measure, 50),

@@ -28,12 +28,15 @@ export const valueType = z.enum(["datetime", "number", "boolean", "string"])
 
 export const aggregation = z.enum(["sum", "avg", "min", "max", "count", "count_distinct", "count_true", "count_false"])
 
+/** What a measure of a group may be besides: `p95` is the value that 95 % of the values do not exceed. */
+export const percentile = z.enum(["p50", "p90", "p95", "p99"])
+
 /** A name that a measure has in the answer. */
 export const alias = z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, "letters, digits and _, not a digit first")
 
 export const measure = z.looseObject({
   alias,
-  aggregation,
+  aggregation: z.enum([...aggregation.options, ...percentile.options]),
   /** Only `count` may leave it out. */
   value: valueRef.nullish(),
   value_type: valueType.nullish(),
@@ -118,5 +121,6 @@ export type SignalFilters = z.output<typeof signalFilters>
 export type InsightFilter = z.output<typeof insightFilter>
 export type ValueType = z.output<typeof valueType>
 export type Aggregation = z.output<typeof aggregation>
+export type MeasureAggregation = Measure["aggregation"]
 export type AgentSort = NonNullable<z.output<typeof sortBy>>
 export type Cell = z.output<typeof cell>

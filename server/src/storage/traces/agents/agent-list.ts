@@ -4,8 +4,9 @@ import { HeddleError } from "../../../errors.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
-import { formatTime } from "./span-measures.ts"
-import { type PriceStep, spanSource } from "./span-source.ts"
+import { formatTime, percentileSql } from "./span-measures.ts"
+import { type PriceStep, type SpanSource, spanSource } from "./span-source.ts"
+import { occursSql } from "./span-texts.ts"
 
 export interface AgentTotals {
   agent_name: string
@@ -15,6 +16,8 @@ export interface AgentTotals {
   total_input_tokens: number
   total_output_tokens: number
   total_duration_ms: number
+  p50_duration_ms: number | null
+  p95_duration_ms: number | null
   error_count: number
   first_seen: string
   last_seen: string
@@ -32,8 +35,15 @@ const counts = {
   error_count: "countIf(status_code = 'ERROR')",
 }
 
+const latencies = {
+  p50_duration_ms: percentileSql(50, `if(is_invocation, ${validDurationSql}, NULL)`),
+  p95_duration_ms: percentileSql(95, `if(is_invocation, ${validDurationSql}, NULL)`),
+}
+
 export interface AgentPage {
   projectId: string
+  /** A part of the agent's name, whatever the case of its letters; null: any. */
+  text: string | null
   /** null: every agent. */
   agentName: string | null
   /** A row for each version of an agent. */
@@ -48,24 +58,25 @@ export interface AgentPage {
 export async function listAgents(traces: TraceStore, page: AgentPage): Promise<AgentTotals[]> {
   const parameters = new SqlParameters()
   const columns = [
-    ...Object.entries(counts).map(([name, sql]) => `${sql} as ${name}_`),
+    ...Object.entries({ ...counts, ...latencies }).map(([name, sql]) => `${sql} as ${name}_`),
     "min(started_at) as first_seen_",
     "max(started_at) as last_seen_",
     `${page.prices === null ? "NULL" : "sumOrNullIf(total_cost_usd, is_counted)"} as total_cost_usd_`,
   ]
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   const rows = await traces.rows<Record<string, unknown>>(
-    `select ${keysOf(page)}, ${columns.join(", ")} from ${agentSpans(page, parameters, true)}
+    `select ${keysOf(page)}, ${columns.join(", ")} from ${agentSpans(page, parameters, totalledSpans)}
       group by ${keysOf(page)} order by ${orderOf(page).join(", ")} ${range}`,
     parameters.values,
   )
   return rows.map(toTotals)
 }
 
+/** Spans that name an agent tell of all of them. */
 export async function countAgents(traces: TraceStore, page: AgentPage): Promise<number> {
   const parameters = new SqlParameters()
   const [row] = await traces.rows<{ n: string }>(
-    `select uniqExact(${keysOf(page)}) as n from ${agentSpans({ ...page, prices: null }, parameters, false)}`,
+    `select uniqExact(${keysOf(page)}) as n from ${agentSpans({ ...page, prices: null }, parameters, plainSpans)}`,
     parameters.values,
   )
   return Number(row?.n ?? 0)
@@ -75,13 +86,21 @@ function keysOf({ byVersion }: AgentPage): string {
   return byVersion ? "agent_name, agent_version" : "agent_name"
 }
 
-function agentSpans({ projectId, agentName, prices }: AgentPage, parameters: SqlParameters, counted: boolean): string {
+const plainSpans = { identity: false }
+const totalledSpans = { identity: true, counted: true }
+
+function agentSpans(
+  { projectId, agentName, text, prices }: AgentPage,
+  parameters: SqlParameters,
+  spans: Omit<SpanSource, "prices">,
+): string {
   const scope = { projectId, parameters, after: null, before: null, traceIds: null }
   const named = agentName === null ? "" : ` and agent_name = ${parameters.bind(agentName, "String")}`
-  return `${spanSource(scope, { identity: true, counted, prices })} where agent_name != ''${named}`
+  const found = text === null ? "" : ` and ${occursSql("agent_name", text, parameters)}`
+  return `${spanSource(scope, { ...spans, prices })} where agent_name != ''${named}${found}`
 }
 
-const sortable = ["agent_name", ...Object.keys(counts), "first_seen", "last_seen"]
+const sortable = ["agent_name", ...Object.keys(counts), ...Object.keys(latencies), "first_seen", "last_seen"]
 
 function orderOf({ sortBy, byVersion, prices }: AgentPage): string[] {
   const names = [...sortable, ...(byVersion ? ["agent_version"] : []), ...(prices === null ? [] : ["total_cost_usd"])]
@@ -98,6 +117,7 @@ function orderOf({ sortBy, byVersion, prices }: AgentPage): string[] {
 function toTotals(row: Readonly<Record<string, unknown>>): AgentTotals {
   const count = (name: keyof typeof counts) => Number(row[`${name}_`])
   const cost = row["total_cost_usd_"]
+  const latency = (name: keyof typeof latencies) => (row[`${name}_`] as number | null | undefined) ?? null
   return {
     agent_name: String(row["agent_name"]),
     agent_version: (row["agent_version"] ?? "") as string,
@@ -106,6 +126,8 @@ function toTotals(row: Readonly<Record<string, unknown>>): AgentTotals {
     total_input_tokens: count("total_input_tokens"),
     total_output_tokens: count("total_output_tokens"),
     total_duration_ms: count("total_duration_ms"),
+    p50_duration_ms: latency("p50_duration_ms"),
+    p95_duration_ms: latency("p95_duration_ms"),
     error_count: count("error_count"),
     first_seen: formatTime(String(row["first_seen_"])),
     last_seen: formatTime(String(row["last_seen_"])),

@@ -5,6 +5,7 @@ import type { TraceStore } from "../store/trace-store.ts"
 import { formatTime } from "./span-measures.ts"
 import { spanSource } from "./span-source.ts"
 import { largeSpanLimits } from "./span-table.ts"
+import { isSaidSql, messagesSql } from "./span-texts.ts"
 
 export interface MessageSearch extends Pick<
   AgentSearchBody,
@@ -33,15 +34,6 @@ export interface FoundMessage {
   content_digest: string
   started_at: string
 }
-
-/** One text each: what was said, then what the agent was told, then what tools were given and returned. */
-const messages = `arrayConcat(
-  arrayMap(message -> (message.1, message.2), output_messages),
-  arrayMap(message -> (message.1, message.2), input_messages),
-  arrayMap(text -> ('system', text), system_instructions),
-  if(tool_call_arguments = '', [], [('tool_call', tool_call_arguments)]),
-  if(tool_call_result = '', [], [('tool_result', tool_call_result)])
-)`
 
 /**
  * The newest first. What a conversation repeats, as models are sent all that was said before, is found
@@ -84,19 +76,12 @@ function foundMessages(search: MessageSearch, parameters: SqlParameters): string
   const ofSpan = fields.flatMap((field) =>
     search[field] ? [`${field} = ${parameters.bind(search[field], "String")}`] : [],
   )
-  const ofMessage = query === "" ? [] : [occurs(query, parameters)]
+  const ofMessage = query === "" ? [] : [isSaidSql("content", query, parameters)]
   if (roles !== null) ofMessage.push(`role in ${parameters.bind(roles, "Array(String)")}`)
   return `select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at,
       message.1 as role, message.2 as content
     from (
-      select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messages}) as message
+      select conversation_id, conversation_name, agent_name, trace_id, span_id, started_at, arrayJoin(${messagesSql}) as message
       from ${source} where ${ofSpan.join(" and ") || "true"}
     ) where content != '' and ${ofMessage.join(" and ") || "true"}`
-}
-
-/** Whatever the case of its letters; parts of messages are JSON, in which some characters are written otherwise. */
-function occurs(text: string, parameters: SqlParameters): string {
-  const spellings = [...new Set([text, JSON.stringify(text).slice(1, -1)])]
-  const found = spellings.map((one) => `positionCaseInsensitiveUTF8(content, ${parameters.bind(one, "String")}) > 0`)
-  return `(${found.join(" or ")})`
 }

@@ -1,16 +1,20 @@
 /** Spans in groups, each with the same sums and with the measures that were asked for: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
 import type { AgentSort, Cell, GroupFilter, GroupRef, Measure } from "../../../wire/agents/span-values.ts"
+import type { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { validDurationSql } from "./span-fields.ts"
 import { groupCondition, measureSql, formatValue } from "./span-measures.ts"
 import { type SpanQuery, selectSpans } from "./span-selection.ts"
+import { holdsSql } from "./span-texts.ts"
 import { type SpanGroup, spanGroups } from "./span-values.ts"
 
 export interface GroupPage {
   groupBy: readonly GroupRef[]
   measures: readonly Measure[]
   filters: readonly GroupFilter[]
+  /** What the names or the messages of one of its spans hold; null: whatever. */
+  text: string | null
   sortBy: AgentSort | null
   limit: number
   offset: number
@@ -63,7 +67,7 @@ export async function listGroups(traces: TraceStore, query: SpanQuery, page: Gro
   const { from, parameters } = selectSpans(query, { counted: true })
   const groups = spanGroups(page.groupBy, parameters)
   const measures = page.measures.map((measure) => ({ ...measureSql(measure, parameters), alias: measure.alias }))
-  const having = groupCondition(page.filters, parameters)
+  const having = havingSql(page, parameters)
   // Aliases are a client's: inside the statement columns are numbered.
   const columns = [
     ...groups.map(({ sql }, index) => `${sql} as g${index}`),
@@ -77,7 +81,7 @@ export async function listGroups(traces: TraceStore, query: SpanQuery, page: Gro
   const range = `limit ${parameters.bind(page.limit, "UInt64")} offset ${parameters.bind(page.offset, "UInt64")}`
   const rows = await traces.rows<Record<string, unknown>>(
     `select ${columns.join(", ")} from ${from} group by ${keys.join(", ")}
-      ${having === null ? "" : `having ${having}`} order by ${order.join(", ")} ${range}`,
+      ${having} order by ${order.join(", ")} ${range}`,
     parameters.values,
   )
   return rows.map((row) => ({
@@ -90,18 +94,28 @@ export async function listGroups(traces: TraceStore, query: SpanQuery, page: Gro
 export async function countGroups(
   traces: TraceStore,
   query: SpanQuery,
-  { groupBy, filters }: Pick<GroupPage, "groupBy" | "filters">,
+  page: Pick<GroupPage, "groupBy" | "filters" | "text">,
 ): Promise<number> {
   const { from, parameters } = selectSpans(query)
-  const keys = spanGroups(groupBy, parameters).map(({ sql }) => sql)
-  const having = groupCondition(filters, parameters)
+  const keys = spanGroups(page.groupBy, parameters).map(({ sql }) => sql)
+  const having = havingSql(page, parameters)
   const [row] = await traces.rows<{ n: string }>(
     `select count() as n from (
-      select 1 from ${from} group by ${keys.join(", ")} ${having === null ? "" : `having ${having}`}
+      select 1 from ${from} group by ${keys.join(", ")} ${having}
     )`,
     parameters.values,
   )
   return Number(row?.n ?? 0)
+}
+
+/** A group is listed with all of its spans where one of them holds the text. */
+function havingSql({ filters, text }: Pick<GroupPage, "filters" | "text">, parameters: SqlParameters): string {
+  const measured = groupCondition(filters, parameters)
+  const conditions = [
+    ...(text === null ? [] : [`max(${holdsSql(text, parameters)})`]),
+    ...(measured === null ? [] : [measured]),
+  ]
+  return conditions.length === 0 ? "" : `having ${conditions.join(" and ")}`
 }
 
 function cells(

@@ -1,6 +1,12 @@
 /** Aggregates over spans, as SQL: evaluation-store-calls 10. */
 import { HeddleError } from "../../../errors.ts"
-import type { Aggregation, GroupFilter, Measure, ValueType } from "../../../wire/agents/span-values.ts"
+import type {
+  Aggregation,
+  GroupFilter,
+  Measure,
+  MeasureAggregation,
+  ValueType,
+} from "../../../wire/agents/span-values.ts"
 import { compileCondition } from "../query/query-condition.ts"
 import type { SqlParameters } from "../query/sql-parameters.ts"
 import { microsecondsOf } from "../query/sql-time.ts"
@@ -32,9 +38,15 @@ const allowed: Record<ValueType, readonly Aggregation[]> = {
   string: ["count", "count_distinct"],
 }
 
+const percentiles: Partial<Record<MeasureAggregation, number>> = { p50: 50, p90: 90, p95: 95, p99: 99 }
+
 /** @throws {HeddleError} `value_error` when the aggregation means nothing for values of this type. */
-export function aggregate(aggregation: Aggregation, value: SpanValue): MeasureSql {
-  if (!allowed[value.type].includes(aggregation)) {
+export function aggregate(aggregation: MeasureAggregation, value: SpanValue): MeasureSql {
+  const percentile = percentiles[aggregation]
+  if (percentile !== undefined && value.type === "number") {
+    return { sql: percentileSql(percentile, value.sql), type: "number" }
+  }
+  if (!isAllowed(aggregation, value.type)) {
     const known = allowed[value.type].join(", ")
     throw new HeddleError(
       "value_error",
@@ -43,6 +55,10 @@ export function aggregate(aggregation: Aggregation, value: SpanValue): MeasureSq
   }
   const keepsType = aggregation === "min" || aggregation === "max"
   return { sql: functions[aggregation](value.sql), type: keepsType ? value.type : "number" }
+}
+
+function isAllowed(aggregation: MeasureAggregation, type: ValueType): aggregation is Aggregation {
+  return (allowed[type] as readonly MeasureAggregation[]).includes(aggregation)
 }
 
 export function percentileSql(percentile: number, value: string): string {

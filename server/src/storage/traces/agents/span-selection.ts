@@ -7,6 +7,7 @@ import { SqlParameters } from "../query/sql-parameters.ts"
 import { findSpanColumn } from "./span-columns.ts"
 import { spanField } from "./span-fields.ts"
 import { identityColumns, type PriceStep, type SpanScope, spanSource } from "./span-source.ts"
+import { holdsSql } from "./span-texts.ts"
 
 export interface SpanQuery {
   /** Id in the catalog. */
@@ -14,6 +15,8 @@ export interface SpanQuery {
   where: Operand | null
   signals: SignalFilters | null
   insights: readonly InsightFilter[]
+  /** What the names or the messages of a span hold; null: whatever. */
+  text: string | null
   /** Microseconds since 1970: inclusive, exclusive. */
   after: bigint | null
   before: bigint | null
@@ -35,7 +38,8 @@ export interface SpanSelection {
 export function selectSpans(query: SpanQuery, { identity = true, counted = false } = {}): SpanSelection {
   const parameters = new SqlParameters()
   const scope: SpanScope = { ...query, parameters, traceIds: null }
-  const named = query.signals !== null || (query.where !== null && fieldsOf(query.where).some(isIdentity))
+  const named =
+    query.signals !== null || query.text !== null || (query.where !== null && fieldsOf(query.where).some(isIdentity))
   const source = spanSource(scope, { identity: identity || named, counted, prices: query.prices })
   return { from: `${source} where ${spanConditions(query, parameters)}`, parameters }
 }
@@ -46,12 +50,13 @@ export function isIdentity(field: string): boolean {
   return column !== null && identityColumns.has(column)
 }
 
-function spanConditions({ projectId, where, signals, insights }: SpanQuery, parameters: SqlParameters): string {
+function spanConditions({ projectId, where, signals, insights, text }: SpanQuery, parameters: SqlParameters): string {
   const conditions: string[] = []
   if (where !== null) {
     const field = (path: string) => spanField(path, parameters)
     conditions.push(compileCondition(where, { field, parameters }))
   }
+  if (text !== null) conditions.push(holdsSql(text, parameters))
   if (signals !== null) conditions.push(...signalConditions(projectId, signals, parameters))
   // No insights are extracted here: no conversation has any.
   conditions.push(...insights.map(({ exclude }) => (exclude === true ? "true" : "false")))

@@ -10,7 +10,7 @@ export const agentMeanings: Meanings = {
     request_model: "Model that was asked for.",
     span_id: "Id of the span, 16 hexadecimal digits.",
     alias: "Name that it has in the answer: letters, digits and `_`.",
-    aggregation: "How values become one; `count_true` and `count_false` are of booleans.",
+    aggregation: "How values become one; `count_true` and `count_false` are of booleans, `p50` to `p99` of numbers.",
     value_type: "Type of the values.",
   },
   requests: {
@@ -58,6 +58,8 @@ export const agentMeanings: Meanings = {
     total_cache_creation_input_tokens: "Tokens that were written to the providers' caches.",
     total_cache_read_input_tokens: "Tokens that were read from the providers' caches.",
     total_duration_ms: "Milliseconds of the agent's invocations together; without any, of its spans.",
+    p50_duration_ms: "Milliseconds that half of the agent's invocations take at most; null: it has none.",
+    p95_duration_ms: "Milliseconds that 95 % of the agent's invocations take at most; null: it has none.",
     first_seen: "When the earliest span began.",
     last_seen: "When the latest span began.",
     content_refs: "Refs of content that is stored beside the messages, such as images.",
@@ -96,6 +98,7 @@ export const agentMeanings: Meanings = {
       versions: "Versions of the agent.",
       total_count: "How many versions there are, before `limit` and `offset`.",
     },
+    "AgentAgentsBody.filters": { q: "A part of the agent's name, whatever the case of its letters." },
     AgentAgentsPage: {
       agents: "Agents, the last seen first unless `sort_by` says otherwise.",
       total_count: "How many agents there are, before `limit` and `offset`.",

@@ -162,6 +162,9 @@ export const agentSpanMeanings: Meanings = {
       groups: "The groups; empty without `group_by`.",
       total_count: "Spans, or groups, that match, before `limit` and `offset`.",
     },
+    AgentSpansQueryBody: {
+      q: "Occurs in the name of the agent or the conversation, in the conversation's id or in a message, whatever the case of its letters. Groups with such a span are listed with all of their spans.",
+    },
     "AgentSpansQueryBody.custom_attr_columns, AgentSpansQueryBody.group_distributions.value": {
       source: "Map of attributes without a column, by the type of their values.",
       key: "Name of the attribute.",

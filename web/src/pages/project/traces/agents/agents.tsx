@@ -6,12 +6,11 @@ import type { Column } from "../../../../components/data-table/columns.ts"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
-import { formatDuration } from "../../../../format/durations.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import type { tracesSearch } from "../traces-search.ts"
-import { agentList, agentName, meanMs } from "./group-list.ts"
+import { agentList, agentName } from "./group-list.ts"
 import styles from "./agents.module.css"
-import { Amount, costColumn, Failures, tokensColumn } from "./group-figures.tsx"
+import { Amount, costColumn, Failures, latencyColumns, latencySorts, tokensColumn } from "./group-figures.tsx"
 import { GroupTable, useGroupSearch } from "./group-table.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/traces")
@@ -22,12 +21,12 @@ const sortFields = {
   invocations: "invocation_count",
   conversations: "conversation_count",
   errors: "error_count",
-  duration: "mean_ms",
+  ...latencySorts,
   cost: "total_cost_usd",
 }
 
 export function Agents({ project }: { project: CurrentProject }) {
-  const { range, sort, sortBy, isNarrow } = useGroupSearch(sortFields)
+  const { text, range, sort, sortBy, isNarrow } = useGroupSearch(sortFields)
   const { from, to } = route.useSearch()
   const navigate = route.useNavigate()
   const placeOf = (agent: SpanGroup) =>
@@ -44,7 +43,7 @@ export function Agents({ project }: { project: CurrentProject }) {
     <GroupTable
       project={project}
       lens="agents"
-      list={agentList({ projectId: project.id, range, sortBy })}
+      list={agentList({ projectId: project.id, text, range, sortBy })}
       range={range.name}
       sort={sort}
       columns={columns}
@@ -149,17 +148,7 @@ function agentColumns({ project, isNarrow, placeOf, callsOf: calls }: ColumnCont
         ),
     },
     errors,
-    {
-      id: "duration",
-      title: "Mean duration",
-      width: 120,
-      isNumber: true,
-      isSortable: true,
-      cell: (agent) => {
-        const mean = meanMs(agent)
-        return mean === null ? "" : formatDuration(mean)
-      },
-    },
+    ...latencyColumns("Duration"),
     tokensColumn,
     costColumn,
     {

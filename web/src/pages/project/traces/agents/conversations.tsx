@@ -9,23 +9,29 @@ import { Time } from "../../../../components/signs/time.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import styles from "./conversations.module.css"
-import { Amount, costColumn, Failures, tokensColumn } from "./group-figures.tsx"
+import { Amount, costColumn, Failures, latencyColumns, latencySorts, tokensColumn } from "./group-figures.tsx"
 import { conversationId, conversationList, conversationTitle, turnCount } from "./group-list.ts"
 import { GroupTable, useGroupSearch } from "./group-table.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/traces")
 
 /** The API's sort field of each column. */
-const sortFields = { time: "last_seen", turns: "turns", errors: "error_count", cost: "total_cost_usd" }
+const sortFields = {
+  time: "last_seen",
+  turns: "turns",
+  errors: "error_count",
+  ...latencySorts,
+  cost: "total_cost_usd",
+}
 
 export function Conversations({ project }: { project: CurrentProject }) {
-  const { agent, range, sort, sortBy, isNarrow } = useGroupSearch(sortFields)
+  const { agent, text, range, sort, sortBy, isNarrow } = useGroupSearch(sortFields)
   const navigate = route.useNavigate()
   return (
     <GroupTable
       project={project}
       lens="conversations"
-      list={conversationList({ projectId: project.id, range, sortBy }, agent)}
+      list={conversationList({ projectId: project.id, text, range, sortBy }, agent)}
       range={range.name}
       sort={sort}
       columns={conversationColumns(project, isNarrow)}
@@ -111,6 +117,7 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
       isSortable: true,
       cell: ({ error_count }) => <Failures count={error_count} />,
     },
+    ...latencyColumns("Turn"),
     tokensColumn,
     costColumn,
   ]

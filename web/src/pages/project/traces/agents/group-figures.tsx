@@ -2,9 +2,11 @@
 import type { SpanGroup } from "../../../../api/agents/span-groups.ts"
 import type { Column } from "../../../../components/data-table/columns.ts"
 import { Count } from "../../../../components/signs/figures.tsx"
+import { formatDuration } from "../../../../format/durations.ts"
 import { formatMoney } from "../../../../format/money.ts"
 import { Tokens } from "../call-columns.tsx"
 import styles from "./group-figures.module.css"
+import { latencyOf } from "./group-list.ts"
 
 /** None is a figure too, and not one to look at. */
 export function Amount({ of }: { of: number }) {
@@ -29,6 +31,25 @@ export const tokensColumn: Column<SpanGroup> = {
   width: 76,
   isNumber: true,
   cell: ({ total_input_tokens: input, total_output_tokens: output }) => <Tokens of={{ input, output }} />,
+}
+
+/** The API's sort field of each of {@link latencyColumns}. */
+export const latencySorts = { p50: "p50_ms", p95: "p95_ms" }
+
+/** How long what the title names takes. */
+export function latencyColumns(title: string): Column<SpanGroup>[] {
+  return (["p50", "p95"] as const).map((percentile) => ({
+    id: percentile,
+    title,
+    unit: percentile,
+    width: 104,
+    isNumber: true,
+    isSortable: true,
+    cell: (group) => {
+      const duration = latencyOf(group, percentile)
+      return duration === null ? "" : formatDuration(duration)
+    },
+  }))
 }
 
 export const costColumn: Column<SpanGroup> = {

@@ -9,11 +9,13 @@ interface Wanted {
   projectId: string
   range: TimeRange
   sortBy: { field: string; direction: "asc" | "desc" }
+  /** What is looked for; empty: everything. */
+  text: string
 }
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-function groupsOf(key: string, { projectId, range, sortBy }: Wanted) {
+function groupsOf(key: string, { projectId, range, sortBy }: Omit<Wanted, "text">) {
   return {
     project_id: projectId,
     group_by: [{ source: "field", key }],
@@ -25,26 +27,40 @@ function groupsOf(key: string, { projectId, range, sortBy }: Wanted) {
   } satisfies SpansQuery
 }
 
+/** What half of the spans and what 95 % of them stay within, of those that meet the condition. */
+function latenciesOf(condition: ReturnType<typeof equal>) {
+  return (["p50", "p95"] as const).map((aggregation) => ({
+    alias: `${aggregation}_ms`,
+    aggregation,
+    value: { source: "derived" as const, key: "duration_ms" },
+    filter: { $expr: condition },
+  }))
+}
+
 /** An agent works as long as its invocations do, which contain what happens inside of them. */
-const meanDuration = {
-  alias: "mean_ms",
-  aggregation: "avg",
-  value: { source: "derived", key: "duration_ms" },
-  filter: { $expr: equal("operation_name", "invoke_agent") },
-} as const
+const invocations = equal("operation_name", "invoke_agent")
+/** A turn takes as long as the span around it. */
+const outermost = equal("parent_span_id", "")
 
 const turns = { alias: "turns", aggregation: "count_distinct", value: { source: "field", key: "trace_id" } } as const
 
-export function agentList(wanted: Wanted): SpansQuery {
-  return { ...groupsOf("agent_name", wanted), measures: [meanDuration] }
+/** With a text those whose name holds it. */
+export function agentList({ text, ...wanted }: Wanted): SpansQuery {
+  const list = { ...groupsOf("agent_name", wanted), measures: latenciesOf(invocations) }
+  if (text === "") return list
+  const holds = {
+    $contains: { input: { $getField: "agent_name" }, substr: { $literal: text }, case_insensitive: true },
+  }
+  return { ...list, query: { $expr: { $and: [list.query.$expr, holds] } } }
 }
 
-/** With `agent` those in which it took part, each with everything in it. */
-export function conversationList(wanted: Wanted, agent: string): SpansQuery {
+/** With `agent` those in which it took part, with a text those that hold it, each with everything in it. */
+export function conversationList({ text, ...wanted }: Wanted, agent: string): SpansQuery {
   const takesPart = { alias: "spans", aggregation: "count", filter: { $expr: equal("agent_name", agent) } } as const
   return {
     ...groupsOf("conversation_id", wanted),
-    measures: [turns],
+    measures: [turns, ...latenciesOf(outermost)],
+    ...(text === "" ? {} : { q: text }),
     ...(agent === "" ? {} : { group_filters: [{ measure: takesPart, min: 1 }] }),
   }
 }
@@ -73,8 +89,8 @@ export function conversationTitle({ conversation_names, first_message }: SpanGro
 
 export const turnCount = ({ metrics }: SpanGroup) => Number(metrics["turns"] ?? 0)
 
-/** null: no span says that the agent was invoked. */
-export function meanMs({ metrics }: SpanGroup): number | null {
-  const mean = metrics["mean_ms"]
-  return typeof mean === "number" ? mean : null
+/** null: no span says that the agent was invoked, or where the turns begin. */
+export function latencyOf({ metrics }: SpanGroup, percentile: "p50" | "p95"): number | null {
+  const duration = metrics[`${percentile}_ms`]
+  return typeof duration === "number" ? duration : null
 }

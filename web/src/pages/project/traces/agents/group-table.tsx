@@ -19,6 +19,7 @@ import { ListedSwitch, searchOfListed } from "../listed-switch.tsx"
 import { RangeMenu } from "../range-menu.tsx"
 import { timeRangeOf } from "../time-range.ts"
 import { newestFirst, sortOf, sortText } from "../traces-search.ts"
+import { GroupFind } from "./group-find.tsx"
 import styles from "./group-table.module.css"
 import { NoAgents } from "./no-agents.tsx"
 import { useGroupRows } from "./use-group-rows.ts"
@@ -27,6 +28,7 @@ const route = getRouteApi("/signed-in/$entity/$project/traces")
 
 type Lens = "conversations" | "agents"
 const titles = { conversations: "Conversations", agents: "Agents" } as const
+const finds = { conversations: "Find by name, agent or what was said", agents: "Find by name" } as const
 
 /** What the address asks a list for. */
 export function useGroupSearch(sortFields: Readonly<Record<string, string>>) {
@@ -37,6 +39,7 @@ export function useGroupSearch(sortFields: Readonly<Record<string, string>>) {
   const sort = requested.column in sortFields ? requested : newestFirst
   return {
     agent: search.agent ?? "",
+    text: (search.q ?? "").trim(),
     range: timeRangeOf(search.from ?? "", search.to ?? "", openedAt),
     sort,
     sortBy: { field: sortFields[sort.column] ?? "last_seen", direction: sort.direction },
@@ -62,13 +65,13 @@ export function GroupTable(props: GroupTableProps) {
   const { project, lens, list, range, sort, columns, isNarrow, idOf, onOpen, filter } = props
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { from = "", to = "", live: isLive = false } = search
+  const { q = "", from = "", to = "", live: isLive = false } = search
   const change = (next: Partial<typeof search>, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
   const rows = useGroupRows(list, isLive)
   const [current, setCurrent] = useState<number | null>(null)
   const isUnknown = rows.error instanceof ApiError && rows.error.isNotFound
-  const isFiltered = filter !== undefined || from !== "" || to !== ""
+  const isFiltered = filter !== undefined || q !== "" || from !== "" || to !== ""
   return (
     <>
       <PageBar
@@ -90,6 +93,9 @@ export function GroupTable(props: GroupTableProps) {
           </>
         }
       />
+      {!isUnknown && (rows.count > 0 || isFiltered) && (
+        <GroupFind label={finds[lens]} text={q} onChange={(text) => change({ q: text }, true)} />
+      )}
       {filter}
       {rows.error !== null && !isUnknown && (
         <div className={styles.error}>
@@ -105,9 +111,15 @@ export function GroupTable(props: GroupTableProps) {
           isFiltered ? (
             <Empty
               title={`No ${lens} here`}
-              actions={<Button onClick={() => change({ from: "", to: "", agent: undefined })}>Show all {lens}</Button>}
+              actions={
+                <Button onClick={() => change({ q: undefined, from: "", to: "", agent: undefined })}>
+                  Show all {lens}
+                </Button>
+              }
             >
-              Nothing was sent {from === "" && to === "" ? "by this agent" : `in “${range}”`} that belongs to one.
+              {q !== ""
+                ? `None ${lens === "agents" ? "is called" : "holds"} “${q}”${from === "" && to === "" ? "" : ` in “${range}”`}.`
+                : `Nothing was sent ${from === "" && to === "" ? "by this agent" : `in “${range}”`} that belongs to one.`}
             </Empty>
           ) : (
             <NoAgents project={project} lens={lens} isLive={isLive} onLive={() => change({ live: true }, true)} />
