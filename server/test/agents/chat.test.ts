@@ -209,6 +209,39 @@ describe("calls 10: traces/chat", () => {
     })
   })
 
+  test("a tool's span without the id of its call is the call of its name that the model asked for", async () => {
+    const asks = (id: string) => ({ type: "tool_call", id, name: "search", arguments: "{}" })
+    const tool = {
+      "openinference.span.kind": "TOOL",
+      "tool.name": "search",
+      "input.value": "{}",
+      "output.value": "found",
+    }
+    const answer = { role: "assistant", parts: [asks("x"), asks("y")] }
+    const spans = [
+      { trace: "7", id: "1", at: 0, takes: 9, attributes: agent("helper", "1") },
+      { trace: "7", id: "2", parent: "1", at: 1, attributes: model([1n, 1n], [said("user", "A")], [answer]) },
+      { trace: "7", id: "3", parent: "1", at: 3, attributes: tool },
+    ]
+    const { messages } = await chatOf(spans, { include_model_tool_calls: true })
+    expect(
+      messages.flatMap(({ span_id, tool_call }) => (tool_call === null ? [] : [[span_id, tool_call.tool_result]])),
+    ).toEqual([
+      [spanId("2"), null],
+      [spanId("3"), "found"],
+    ])
+  })
+
+  test("instructions that are sent as a message are the agent's too", async () => {
+    const told = [said("system", "Be kind."), said("user", "A")]
+    const turn = await chatOf([
+      { trace: "7", id: "1", at: 0, takes: 9, attributes: agent("helper", "1") },
+      { trace: "7", id: "2", parent: "1", at: 1, attributes: model([1n, 1n], told, [said("assistant", "B")]) },
+    ])
+    expect(turn.messages.map(({ type }) => type)).toEqual(["user_message", "agent_start", "assistant_message"])
+    expect(turn.messages[1]?.agent_start?.system_instructions).toBe("Be kind.")
+  })
+
   test("law 3: the arguments of a model's tool call keep the spelling of their numbers", async () => {
     const asked =
       '[{"role":"assistant","parts":[{"type":"tool_call","name":"f","arguments":{"q":[1.0,9007199254740993]}}]}]'

@@ -227,8 +227,12 @@ function startOf(span: ChatSpan, instructions: string | null) {
   }
 }
 
-function instructionsOf({ system_instructions }: ChatSpan): string | null {
-  return system_instructions.length === 0 ? null : system_instructions.join("\n")
+/** Conventions without a place of their own for instructions have them among the messages. */
+function instructionsOf({ system_instructions, input_messages }: ChatSpan): string | null {
+  const said = input_messages.filter(({ role }) => role === "system" || role === "developer")
+  const texts = system_instructions.length > 0 ? system_instructions : said.map(({ content }) => textOf(content))
+  const instructions = texts.filter((text) => text !== "").join("\n")
+  return instructions === "" ? null : instructions
 }
 
 /** `invoke_agent planner` → `planner`. */

@@ -8,11 +8,19 @@ type ToolCall = NonNullable<ChatMessage["tool_call"]>
 export class ModelToolCalls {
   /** Ids of calls that are shown already, or are a span of their own. */
   readonly #known: Set<string>
+  /** How many spans of a tool, by its name, do not tell which call they carry out. */
+  readonly #unnumbered: Map<string, number>
   /** By the id of the call. */
   readonly #results: ReadonlyMap<string, string>
 
   constructor(spans: readonly ChatSpan[]) {
     this.#known = new Set(spans.flatMap(({ tool_call_id }) => tool_call_id ?? []))
+    this.#unnumbered = new Map(
+      [...Map.groupBy(spans.filter(isUnnumbered), ({ tool_name }) => tool_name ?? "")].map(([name, of]) => [
+        name,
+        of.length,
+      ]),
+    )
     this.#results = new Map(spans.flatMap(resultsIn))
   }
 
@@ -27,6 +35,9 @@ export class ModelToolCalls {
     const known = typeof id === "string" && id !== ""
     if (known && this.#known.has(id)) return null
     if (known) this.#known.add(id)
+    const carriedOut = this.#unnumbered.get(name) ?? 0
+    this.#unnumbered.set(name, carriedOut - 1)
+    if (carriedOut > 0) return null
     return {
       tool_name: name,
       tool_arguments: given === undefined || given === null ? null : asText(given),
@@ -36,6 +47,10 @@ export class ModelToolCalls {
       content_refs: [],
     }
   }
+}
+
+function isUnnumbered({ operation_name, tool_call_id }: ChatSpan): boolean {
+  return operation_name === "execute_tool" && tool_call_id === null
 }
 
 /** Later calls of a model are sent the results of earlier ones. */
