@@ -119,7 +119,7 @@ function agentColumns({ project, isNarrow, placeOf, callsOf: calls }: ColumnCont
     {
       id: "versions",
       title: "Versions",
-      width: 150,
+      width: 120,
       cell: ({ agent_versions: versions }) => (
         <span className={styles.tags} title={versions.join(", ")}>
           {versions.slice(-mostVersions).map((version) => (
@@ -148,13 +148,13 @@ function agentColumns({ project, isNarrow, placeOf, callsOf: calls }: ColumnCont
         ),
     },
     errors,
-    ...latencyColumns("Duration"),
+    ...latencyColumns("Duration", 96),
     tokensColumn,
     costColumn,
     {
       id: "models",
       title: "Models",
-      width: 200,
+      width: 148,
       cell: ({ request_models: models }) => (
         <span className={styles.tags} title={models.join(", ")}>
           {models.map((model) => (

@@ -75,7 +75,7 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
   const name: Column<SpanGroup> = {
     id: "name",
     title: "Conversation",
-    width: isNarrow ? 200 : 340,
+    width: isNarrow ? 200 : 300,
     cell: (group) => <Name project={project} group={group} />,
   }
   const turns: Column<SpanGroup> = {
@@ -93,13 +93,13 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
     {
       id: "answer",
       title: "Last answer",
-      width: 260,
+      width: 210,
       cell: ({ last_message }) => <span className={styles.answer}>{last_message?.text}</span>,
     },
     {
       id: "agents",
       title: "Agents",
-      width: 180,
+      width: 150,
       cell: ({ agent_names: names }) => (
         <span className={styles.tags} title={names.join(", ")}>
           {names.map((agent) => (
@@ -117,7 +117,7 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
       isSortable: true,
       cell: ({ error_count }) => <Failures count={error_count} />,
     },
-    ...latencyColumns("Turn"),
+    ...latencyColumns("Turn", 80),
     tokensColumn,
     costColumn,
   ]

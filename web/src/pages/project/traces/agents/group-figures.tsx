@@ -37,12 +37,12 @@ export const tokensColumn: Column<SpanGroup> = {
 export const latencySorts = { p50: "p50_ms", p95: "p95_ms" }
 
 /** How long what the title names takes. */
-export function latencyColumns(title: string): Column<SpanGroup>[] {
+export function latencyColumns(title: string, width: number): Column<SpanGroup>[] {
   return (["p50", "p95"] as const).map((percentile) => ({
     id: percentile,
     title,
     unit: percentile,
-    width: 104,
+    width,
     isNumber: true,
     isSortable: true,
     cell: (group) => {
