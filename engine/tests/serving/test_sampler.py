@@ -9,7 +9,7 @@ import torch
 
 from heddle_engine.errors import EngineError
 from heddle_engine.serving import truncation
-from heddle_engine.serving.sampler import Sampler, choice_seed, inverse_cdf, uniforms
+from heddle_engine.serving.sampler import Sampler, choice_seed, inverse_cdf, likeliest, uniforms
 from heddle_engine.serving.sampling import SamplingParams
 from heddle_engine.serving.truncation import Truncation
 
@@ -66,6 +66,18 @@ def test_temperature_sharpens():
 
 def test_zero_temperature_is_greedy():
     assert set(draw(peaked(t5=1.0, t6=0.999), count=50, temperature=0)) == {5}
+
+
+@pytest.mark.parametrize(("rows", "vocab"), [(64, 2048), (64, 2000), (1, 2048)])
+def test_the_likeliest_token_is_the_first_of_the_largest_however_many_logits_there_are(rows, vocab):
+    logits = torch.randn(rows, vocab, generator=torch.Generator().manual_seed(1)).round(decimals=1)
+    # Equal ones in one chunk, in several, at both ends; all equal; some that are not finite.
+    for row, places in enumerate([(5, 6), (127, 128, 1000), (0, vocab - 1), range(vocab), (vocab - 1,)][:rows]):
+        logits[row, list(places)] = 9.0
+    if rows > 8:
+        logits[6, 700], logits[6, 900:] = math.inf, math.nan
+        logits[7] = -math.inf
+    assert likeliest(logits).tolist() == logits.argmax(-1).tolist()
 
 
 def test_top_k_keeps_the_k_likeliest():
