@@ -53,6 +53,14 @@ class NoLora:
         return frozen(x)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Tokens whose hidden states are asked for: their places in a pass, int64 [M], and the adapters of these."""
+
+    places: Tensor
+    lora: LoraView
+
+
 @dataclass
 class Mlp:
     """The feed-forward part of a layer that computes every token alike."""
@@ -183,14 +191,14 @@ class Decoder:
         positions: Tensor,
         lora: LoraView,
         attend: Attend,
-        rows: Tensor | None = None,
+        wanted: Wanted | None = None,
         recompute: bool = False,
         recur: Recur | None = None,
     ) -> Tensor:
         """ids [N], positions [N] -> hidden states after the final norm [N, hidden]. Differentiable in `lora`.
 
-        With `rows` int64 [M] those of these tokens only, [M, hidden]: of the others nothing but keys
-        and values is needed in the last layer. With `recompute` each layer keeps its input alone, and is
+        With `wanted` those of its tokens only, [M, hidden]: of the others nothing but keys and values is
+        needed in the last layer. With `recompute` each layer keeps its input alone, and is
         computed again in the backward pass (arXiv:1604.06174). A model with delta nets needs a `recur`.
         """
         turns = [(cos[positions], sin[positions]) for cos, sin in self._turns]
@@ -200,7 +208,7 @@ class Decoder:
         added = None
         for index in range(len(self.layers)):
             progress.advance()
-            last = rows if index == len(self.layers) - 1 else None
+            last = wanted if index == len(self.layers) - 1 else None
             more = (*turns[self._rope_of[index]], lora, attend, recur, last)
             if recompute and torch.is_grad_enabled():
                 x, added = x if added is None else x + added, None
@@ -220,9 +228,9 @@ class Decoder:
         lora: LoraView,
         attend: Attend,
         recur: Recur | None,
-        rows: Tensor | None,
+        wanted: Wanted | None,
     ) -> tuple[Tensor, Tensor]:
-        """Layer `index`, whose input is x + added, [N, hidden] each: the same two behind it, of `rows` where given.
+        """Layer `index`, whose input is x + added, [N, hidden] each: the same two behind it, of what is `wanted`.
 
         A sum is left to the norm that follows, which on a GPU makes both in one pass.
         """
@@ -233,8 +241,8 @@ class Decoder:
             mixed = layer.delta(self._place_of[index], projected, recur)
         else:
             mixed = self._attention(index, projected, cos, sin, attend)
-        if rows is not None:
-            x, mixed = x[rows], mixed[rows]
+        if wanted is not None:
+            x, mixed, lora = x[wanted.places], mixed[wanted.places], wanted.lora
         attended = self._behind(lora.project(index, "o", mixed, layer.o), layer.behind_attention_norm)
         x, h = add_norm(x, attended, layer.mlp_norm, c.eps)
         return x, self._behind(self._feed_forward(index, h, lora), layer.behind_mlp_norm)

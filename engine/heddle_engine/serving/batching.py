@@ -58,7 +58,7 @@ class Forward(Protocol):
     goes_ahead: bool
 
     def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
-        """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
+        """Run the next `count` unwritten tokens of each generation; what `run_chunks` returns of them."""
         ...
 
     def batch(self, rows: list[Generation]) -> DecodeBatch: ...

@@ -12,7 +12,8 @@ from ..threads import use_cores_for
 from .delta_states import RowStates, advance_line
 from .generation import Generation
 from .kv import Line, Slab, SlabMemory
-from .lora_batch import SegmentLora, decode_view, segments
+from .lora_batch import decode_view
+from .prompt_pass import run_chunks
 
 _BUCKET = 16
 """Decode attends over lengths rounded up to this, so that views of the slabs change rarely."""
@@ -29,7 +30,18 @@ class SlabForward:
         self._last_lora: LoraView | None = None
 
     def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
-        return prefill(self._decoder, chunks)
+        parts, end = [], 0
+        for generation, count in chunks:
+            parts.append(_Part(generation.line, end, count, generation.line.length, self._decoder.device))
+            end += count
+
+        def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
+            return torch.cat([part.attend(layer, q, k, v, window, sinks) for part in parts])
+
+        def recur(place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
+            return torch.cat([part.recur(place, net, tokens) for part in parts])
+
+        return run_chunks(self._decoder, chunks, attend, recur)
 
     def batch(self, rows: list[Generation]) -> "DecodeBatch":
         batch = DecodeBatch(self._decoder, rows, self._last_lora)
@@ -37,36 +49,11 @@ class SlabForward:
         return batch
 
 
-def prefill(decoder: Decoder, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
-    """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
-    ids, positions, adapters, parts = [], [], [], []
-    for generation, count in chunks:
-        start = generation.line.length
-        parts.append(_Part(generation.line, len(ids), count, start, decoder.device))
-        ids += generation.ids[start : start + count]
-        positions += range(start, start + count)
-        adapters += [generation.adapter] * count
-
-    def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
-        return torch.cat([part.attend(layer, q, k, v, window, sinks) for part in parts])
-
-    def recur(place: int, net: DeltaNet, tokens: Stretches) -> Tensor:
-        return torch.cat([part.recur(place, net, tokens) for part in parts])
-
-    use_cores_for(decoder.operator_work(len(ids)))
-    place = {"device": decoder.device, "dtype": torch.long}
-    lora = SegmentLora(segments(adapters))
-    hidden = decoder.hidden(torch.tensor(ids, **place), torch.tensor(positions, **place), lora, attend, recur=recur)
-    for part in parts:
-        part.line.length += part.count
-    return list(hidden.split([part.count for part in parts]))
-
-
 class _Part:
     """One sequence's share of a prefill batch: rows `at … at + count`, positions from `start`."""
 
     def __init__(self, line: Line, at: int, count: int, start: int, device: torch.device):
-        self.line, self.count = line, count
+        self.line, self._count = line, count
         self._rows, self._start, self._end = slice(at, at + count), start, start + count
         self._device = device
         self._reaches: dict[int | None, tuple[int, dict]] = {}
@@ -79,7 +66,7 @@ class _Part:
             first = 0 if window is None else max(0, self._start - window + 1)
             # Rows see what was written before and themselves; from the beginning that is plain causality.
             is_causal = self._start == 0 and window is None
-            seen = None if is_causal else seen_within(self.count, self._end - first, window, self._device)
+            seen = None if is_causal else seen_within(self._count, self._end - first, window, self._device)
             self._reaches[window] = first, {"attn_mask": seen, "is_causal": is_causal, "enable_gqa": True}
         return self._reaches[window]
 

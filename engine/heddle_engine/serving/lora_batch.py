@@ -4,6 +4,7 @@ Those gather weights per row on a GPU. Here rows are sorted by adapter and cut i
 height, so that each projection costs two batched products however many adapters take part.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -27,14 +28,15 @@ class Segment:
     end: int
 
 
-def segments(adapters: list[ServedAdapter | None]) -> list[Segment]:
-    """Runs of equal adapters among consecutive rows."""
+def segments(counted: Iterable[tuple[ServedAdapter | None, int]]) -> list[Segment]:
+    """Runs of equal adapters among consecutive rows, of which so many follow one another for each entry."""
     runs: list[Segment] = []
-    for row, adapter in enumerate(adapters):
+    end = 0
+    for adapter, count in counted:
+        start, end = end, end + count
         if runs and runs[-1].adapter is adapter:
-            runs[-1] = Segment(adapter, runs[-1].start, row + 1)
-        else:
-            runs.append(Segment(adapter, row, row + 1))
+            start = runs.pop().start
+        runs.append(Segment(adapter, start, end))
     return runs
 
 
@@ -137,7 +139,7 @@ def _tile_height(counts: list[int]) -> int:
 
 def decode_view(adapters: list[ServedAdapter | None], device: torch.device, last: LoraView | None) -> LoraView:
     """The LoRA view for one token per row, rows sorted by adapter. `last` may lend its stacked weights."""
-    runs = segments(adapters)
+    runs = segments((adapter, 1) for adapter in adapters)
     if all(run.adapter is None for run in runs):
         return NoLora()
     if len(runs) == 1:

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from ..model.attention.varlen import Stretches, attend_stretches
 from ..model.decoder import Decoder, LoraView
-from ..threads import use_cores_for
 from .delta_states import SlotStretches
 from .generation import Generation
 from .kv_pool import KvPool
-from .lora_batch import SegmentLora, decode_view, segments
+from .lora_batch import decode_view, segments
 from .lora_slots import LoraSlots
 from .pool_step import CapturedStep, Layout, PoolStep, StepGraphs, lay_out
+from .prompt_pass import run_chunks
 
 
 class PoolForward:
@@ -29,15 +29,7 @@ class PoolForward:
         self._graphs = StepGraphs(decoder, self.memory, self._slots)
 
     def prefill(self, chunks: list[tuple[Generation, int]]) -> list[Tensor]:
-        """Run the next `count` unwritten tokens of each generation; hidden states [count, hidden] each."""
-        decoder, memory = self._decoder, self.memory
-        ids, positions, adapters = [], [], []
-        for generation, count in chunks:
-            start = generation.line.length
-            ids += generation.ids[start : start + count]
-            positions += range(start, start + count)
-            adapters += [generation.adapter] * count
-        place = {"device": decoder.device, "dtype": torch.long}
+        memory = self.memory
         written, seen, stretches = self._places(chunks)
 
         def attend(layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
@@ -51,14 +43,8 @@ class PoolForward:
         recur = None
         if memory.states is not None:
             counted = [(generation.line.slot, count) for generation, count in chunks]
-            recur = SlotStretches(memory.states, counted, decoder.device).recur
-        use_cores_for(decoder.operator_work(len(ids)))
-        lora = SegmentLora(segments(adapters))
-        given = torch.tensor(ids, **place), torch.tensor(positions, **place)
-        hidden = decoder.hidden(*given, lora, attend, recur=recur)
-        for generation, count in chunks:
-            generation.line.length += count
-        return list(hidden.split([count for _, count in chunks]))
+            recur = SlotStretches(memory.states, counted, self._decoder.device).recur
+        return run_chunks(self._decoder, chunks, attend, recur)
 
     def _places(self, chunks: list[tuple[Generation, int]]) -> tuple[Tensor, Tensor | None, Stretches]:
         """Where the new tokens are written, and what they see: None where that is the new tokens alone."""
@@ -76,7 +62,7 @@ class PoolForward:
 
     def batch(self, rows: list[Generation]) -> "PoolBatch":
         rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
-        runs = segments([row.adapter for row in rows])
+        runs = segments((row.adapter, 1) for row in rows)
         adapters = [run.adapter for run in runs]
         if len(runs) == 1:
             slots = []

@@ -17,6 +17,7 @@ from heddle_engine.serving import batching
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.generation import Request
 from heddle_engine.serving.kv import SlabMemory
+from heddle_engine.serving.lora_batch import SegmentLora
 from heddle_engine.serving.pool_forward import PoolForward
 from heddle_engine.serving.sampler import Sampler
 from heddle_engine.serving.sampling import SamplingParams
@@ -183,6 +184,24 @@ def test_greedy_equals_transformers(base, kind, model_of):
     for answer, sink in zip(answers, sinks, strict=True):
         assert len(answer) == 12
         assert sink.ends == [("length", None)]
+
+
+def test_the_last_layer_computes_of_a_prompt_what_is_read(base, monkeypatch):
+    """Of the tokens before its last one it needs keys and values alone."""
+    seen, real = [], SegmentLora.project
+
+    def project(lora, layer, site, x, frozen):
+        seen.append((layer, site, len(x)))
+        return real(lora, layer, site, x, frozen)
+
+    monkeypatch.setattr(SegmentLora, "project", project)
+    run(batcher_of(base), [request_of(base, line, max_tokens=1) for line in prompts(3, low=20, high=20)])
+    last = base.config.num_layers - 1
+    assert (last - 1, "down", 60) in seen
+    assert [call for call in seen if call[0] == last] == [
+        (last, "qkv", 60),
+        *((last, site, 3) for site in ("o", "gate_up", "down")),
+    ]
 
 
 @in_unlike_families

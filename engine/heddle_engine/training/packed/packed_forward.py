@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ...memory import training_tokens
-from ...model.decoder import Decoder, LoraView
+from ...model.decoder import Decoder, LoraView, Wanted
 from ...model.head import token_logprobs
 from ..data.sequences import Sequence
 from .prefix_tree import build_forest
@@ -59,5 +59,6 @@ def batch_logprobs(decoder: Decoder, batch: Batch, lora: LoraView, chunk_size: i
     Where memory would not hold what the layers compute until the backward pass, they compute it again.
     """
     recompute = len(batch) > training_tokens(decoder)
-    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, batch.predictors, recompute, batch.recur)
+    wanted = Wanted(batch.predictors, lora)
+    hidden = decoder.hidden(batch.ids, batch.positions, lora, batch.attend, wanted, recompute, batch.recur)
     return token_logprobs(hidden, batch.targets, decoder.head, chunk_size)
