@@ -550,6 +550,28 @@ describe("faults", () => {
     await ended(orphan, "succeeded")
   })
 
+  test("a claim that nobody here heard of runs out, however long other jobs run here", async () => {
+    const going = Promise.withResolvers<void>()
+    const fake = new FakeEngine()
+    const usual = fake.handlers.train
+    const { scheduler } = await start(fake, { exclusive: false, leaseSeconds: 1 })
+    fake.handlers.train = (_params, call) => {
+      going.resolve()
+      return untilCancelled(call)
+    }
+    await addJob(catalog.database, { modelId: await newModel() })
+    scheduler.wake()
+    await going.promise
+    if (usual !== undefined) fake.handlers.train = usual
+    const unheard = await addJob(catalog.database, { modelId: await newModel() })
+    await catalog.database
+      .updateTable("training_jobs")
+      .set({ status: "running", lease_owner: "one", lease_expires_at: new Date(Date.now() + 1_000) })
+      .where("id", "=", unheard)
+      .execute()
+    await ended(unheard, "succeeded")
+  })
+
   test("a start removes what a crash left of ended jobs and deleted checkpoints, and nothing else", async () => {
     const { database, dataDir } = catalog
     const [live, deleted, unknown] = [await newModel(), await newModel(), crypto.randomUUID()]

@@ -76,6 +76,8 @@ export class Scheduler {
   #woken = false
   #loop: Promise<void> = Promise.resolve()
   #nextRenewal = 0
+  /** A claim was not answered: a job may be ours that nobody here runs. */
+  #mayHoldMore = false
 
   constructor(options: SchedulerOptions) {
     this.#options = {
@@ -133,11 +135,14 @@ export class Scheduler {
   async #look(): Promise<void> {
     const { database, exclusive, owner, leaseSeconds } = this.#options
     await this.#cancelDeleted()
+    if (this.#mayHoldMore) await this.#giveUnknownBack()
     await this.#keepLeases()
     if (!exclusive) await reclaimJobs(database, moveFor("lease_lost"), false)
     while (!this.#closed && this.#running.size < this.#mostJobs()) {
       // One that lost its lease and is still stopping here must not run twice.
+      this.#mayHoldMore = true
       const job = await claimJob(database, moveFor("claim"), owner, leaseSeconds, [...this.#running.keys()])
+      this.#mayHoldMore = false
       if (job === null) return
       this.#begin(job)
     }
@@ -160,13 +165,21 @@ export class Scheduler {
     })
   }
 
+  async #giveUnknownBack(): Promise<void> {
+    const { database, owner } = this.#options
+    for (const jobId of await heldJobs(database, owner)) {
+      if (!this.#running.has(jobId)) await releaseJob(database, moveFor("engine_lost"), { jobId, owner }, true)
+    }
+    this.#mayHoldMore = false
+  }
+
   /** Prolongs the leases when that is due, and stops the jobs that were cancelled or paused or that another server took. */
   async #keepLeases(): Promise<void> {
     const { database, owner, leaseSeconds } = this.#options
     if (this.#running.size === 0) return
     const began = performance.now()
     if (began >= this.#nextRenewal) {
-      await renewLeases(database, owner, leaseSeconds)
+      await renewLeases(database, owner, [...this.#running.keys()], leaseSeconds)
       // Not before: leases that ran out while the catalog was away are prolonged before they are taken for a dead server's.
       this.#nextRenewal = began + (leaseSeconds * 1000) / 3
     }

@@ -163,6 +163,39 @@ describe.skipIf(postgres === undefined)("a catalog that goes away", () => {
     })
   })
 
+  test("a claim whose answer is lost: the job runs once, and does not wait for its lease to run out", async () => {
+    const { id } = await newModel(opened.acme)
+    const before = opened.fake.calls.filter(({ method }) => method === "train").length
+    const usual = opened.fake.handlers.train
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    opened.fake.handlers.train = async (params, call) => {
+      begun.resolve()
+      await end.promise
+      return usual?.(params, call)
+    }
+    const job = { model_id: id, trajectory_groups: groupsOf([0, 1]) }
+    expect((await ask("POST", "/v1/preview/training-jobs", job)).status).toBe(200)
+    await begun.promise
+    // It waits for the first job; the claim that takes it is the one whose answer is lost.
+    expect((await ask("POST", "/v1/preview/training-jobs", job)).status).toBe(200)
+    const jobs = async () =>
+      (
+        await direct.query<{ status: string }>(
+          "select status from training_jobs where model_id = $1 order by sequence",
+          [id],
+        )
+      ).rows.map(({ status }) => status)
+    // The request woke the scheduler, whose claim finds nothing yet.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    proxy.cutAfter("skip locked")
+    end.resolve()
+    await expect.poll(async () => (await ask("GET", "/v1/health")).status, soon).toBe(503)
+    proxy.mend()
+    await expect.poll(jobs, soon).toEqual(["succeeded", "succeeded"])
+    expect(opened.fake.calls.filter(({ method }) => method === "train")).toHaveLength(before + 2)
+    if (usual !== undefined) opened.fake.handlers.train = usual
+  })
+
   describe("chat", () => {
     const model = "heddle/tiny"
     const messages = [{ role: "user", content: "hi" }]

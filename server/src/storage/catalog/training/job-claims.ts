@@ -112,13 +112,19 @@ function windowStart() {
 }
 
 /**
- * Prolongs the leases of this server, also those of cancelled and paused jobs that it has not yet let go of, unless such a
- * lease has run out: another server may run the job or the model's next one by now.
+ * Prolongs the leases of the jobs that this server works on, also those of cancelled and paused ones that it has not yet let go
+ * of, unless such a lease has run out: another server may run the job or the model's next one by now.
  */
-export async function renewLeases(database: CatalogDatabase, owner: string, leaseSeconds: number): Promise<void> {
+export async function renewLeases(
+  database: CatalogDatabase,
+  owner: string,
+  jobIds: readonly string[],
+  leaseSeconds: number,
+): Promise<void> {
   await database
     .updateTable("training_jobs")
     .set({ lease_expires_at: leaseEnd(leaseSeconds) })
+    .where(sql<boolean>`id = any(${jobIds}::uuid[])`)
     .where("lease_owner", "=", owner)
     .where((eb) => eb.or([eb("status", "=", "running"), eb("lease_expires_at", ">", sql<Date>`now()`)]))
     .execute()
