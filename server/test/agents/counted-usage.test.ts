@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { conversationChat, traceChat } from "../../src/wire/agents/agent-chat.ts"
 import { agentsPage, agentVersionsPage } from "../../src/wire/agents/agents.ts"
 import { spansPage } from "../../src/wire/agents/span-query.ts"
-import { agent, model, said, sendSpans, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
+import { agent, model, said, sendSpans, span, spanId, type TestSpan, traceId } from "../support/agent-spans.ts"
 import { strictly } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -166,13 +166,6 @@ describe("calls 10: a request that two instrumentations tell counts once", () =>
       ofAgents: Object.fromEntries(agents.map((one) => [one.agent_name, one.total_input_tokens])),
     }
   }
-  const span = (
-    id: string,
-    parent: string | undefined,
-    at: number,
-    takes: number,
-    attributes: TestSpan["attributes"],
-  ) => ({ trace: "1", id, ...(parent === undefined ? {} : { parent }), at, takes, attributes }) as TestSpan
   const asked = (name: string, input: bigint, output: bigint, more = {}) =>
     model([input, output], [], [], { "gen_ai.request.model": name, ...more })
   const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup" }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agentSearchAnswer, agentsPage } from "../../src/wire/agents/agents.ts"
 import { spansPage } from "../../src/wire/agents/span-query.ts"
-import { agent, model, said, sendSpans, sendSpansTo, type TestSpan } from "../support/agent-spans.ts"
+import { agent, model, said, sendSpans, sendSpansTo, span, type TestSpan } from "../support/agent-spans.ts"
 import { strictly } from "../support/answers.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 
@@ -12,20 +12,6 @@ afterAll(() => opened.close())
 
 const asked = (input: bigint) => model([input, 1n], [said("user", "Go.")], [said("assistant", "Gone.")])
 const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "delegate" }
-const span = (
-  id: string,
-  parent: string | undefined,
-  at: number,
-  takes: number,
-  attributes: TestSpan["attributes"],
-): TestSpan => ({
-  trace: "1",
-  id,
-  ...(parent === undefined ? {} : { parent }),
-  at,
-  takes,
-  attributes: attributes ?? {},
-})
 
 async function projectOf(...spans: TestSpan[]) {
   const project = opened.acme.newProject()

@@ -18,6 +18,17 @@ export interface TestSpan {
   events?: { name: string; attributes: Attributes }[]
 }
 
+/** A span of the trace `1`; without a parent it is the outermost. */
+export function span(
+  id: string,
+  parent: string | undefined,
+  at: number,
+  takes: number,
+  attributes: Attributes = {},
+): TestSpan {
+  return { trace: "1", id, ...(parent === undefined ? {} : { parent }), at, takes, attributes }
+}
+
 /** Time at which the world begins. */
 export const began = "2026-03-01T10:00:00"
 const beganNanoseconds = BigInt(Date.parse(`${began}Z`)) * 1_000_000n

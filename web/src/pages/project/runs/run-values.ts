@@ -15,6 +15,11 @@ export function configText(config: string): string {
   return objectOf(members.map(([name, value]) => [name, readableJson(memberTexts(value).get("value") ?? value)]))
 }
 
+/** What the client notes there itself. */
+function clientsOwn(config: string): ReadonlyMap<string, string> {
+  return memberTexts(memberTexts(memberTexts(config).get("_wandb") ?? "{}").get("value") ?? "{}")
+}
+
 /** Without what the client adds to every row. */
 export function summaryText(summary: string): string {
   const members = [...memberTexts(summary)].filter(([name]) => !name.startsWith("_"))
@@ -81,8 +86,7 @@ const fits = (metric: string, glob: unknown) =>
   typeof glob === "string" && glob.endsWith("*") && metric.startsWith(glob.slice(0, -1))
 
 function definitionsOf(config: string): Record<number, unknown>[] {
-  const own = memberTexts(memberTexts(memberTexts(config).get("_wandb") ?? "{}").get("value") ?? "{}")
-  const text = own.get("m") ?? ""
+  const text = clientsOwn(config).get("m") ?? ""
   const values = text.startsWith("[") ? (JSON.parse(readableJson(text)) as unknown[]) : []
   return values.map((value) => (typeof value === "object" && value !== null ? (value as Record<number, unknown>) : {}))
 }
@@ -154,7 +158,7 @@ const machineFacts = [
 
 /** What the client notes in the config of the process that wrote last, and of itself. */
 export function machineOf(config: string): { name: string; value: string }[] {
-  const own = memberTexts(memberTexts(memberTexts(config).get("_wandb") ?? "{}").get("value") ?? "{}")
+  const own = clientsOwn(config)
   const processes = [...memberTexts(own.get("e") ?? "{}").values()]
   const facts = memberTexts(processes.at(-1) ?? "{}")
   const found = machineFacts.flatMap(([key, name]) => factOf(name, facts.get(key)))
