@@ -135,7 +135,7 @@ describe("calls 10: a request counts once, however many spans around it tell its
 
   test("a span shows what it said, and a measure is of what spans say", async () => {
     const { spans: found } = strictly(spansPage, await ask("/agents/spans/query", { include_costs: true }))
-    expect(found.find((span) => span.span_id === spanId("a1"))).toMatchObject({
+    expect(found.find(({ span_id: id }) => id === spanId("a1"))).toMatchObject({
       input_tokens: 150,
       output_tokens: 30,
       total_cost_usd: expect.closeTo(2.1, 9),
