@@ -1,9 +1,10 @@
-/** Pictures, sounds and files in a trace and in a dataset, as the Weave SDK stores them, and hostile ones. */
+/** Pictures, sounds and files in traces, in datasets and of runs, as the SDKs store them, and hostile ones. */
 import { randomUUID } from "node:crypto"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { flaws } from "./support/axe.ts"
 import { foreign, launchBrowser } from "./support/browser.ts"
+import { fillRunMedia } from "./support/fill-run-media.ts"
 import { contentValue, customValue, soundValue, storeFile, wavOf } from "./support/fill-media.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
@@ -57,6 +58,7 @@ beforeAll(async () => {
     }),
     inline: `data:text/html;base64,${btoa(html)}`,
   })
+  await fillRunMedia(heddle, "media", { png, svg, html })
   const url = `data:image/png;base64,${png.toString("base64")}`
   const parts = [
     { type: "text", text: "What is this?" },
@@ -178,6 +180,67 @@ test("a row of a dataset shows its picture", async () => {
   const { page, close } = await signedIn(browser, heddle, `/${project}/objects/shots/versions/latest?row=0`)
   expect(await isDrawn(page.getByRole("list", { name: "Media of the row" }).getByRole("img"))).toBe(true)
   await close()
+})
+
+describe("a run", () => {
+  const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
+
+  test("shows the pictures, tables, charts and histograms that it logged, each at the step that one chooses", async () => {
+    const { page, requests, complaints, close } = await signedIn(browser, heddle, `/${project}/runs/kept`)
+    const sample = panel(page, "sample")
+    expect(await isDrawn(sample.getByRole("img", { name: "second" }))).toBe(true)
+    await sample.getByText("step 7").waitFor()
+    await page.getByRole("slider", { name: "Step of sample" }).fill("0")
+    await sample.getByText("step 2").waitFor()
+    expect(await isDrawn(sample.getByRole("img", { name: "first" }))).toBe(true)
+    for (const name of ["one", "two"]) {
+      expect(await isDrawn(panel(page, "several").getByRole("img", { name })), name).toBe(true)
+    }
+    const samples = panel(page, "samples").getByRole("table")
+    expect((await samples.getByRole("row").allInnerTexts()).map((row) => row.split(/\s*\t\s*/))).toEqual([
+      ["Row", "prompt", "completion", "reward"],
+      ["1", "What is the Sun?", "A star.", "0.1"],
+      ["2", "And the Moon?", "A rock.", "4611686018427387923"],
+    ])
+    await samples.getByRole("button", { name: "Open row 1 of samples" }).click()
+    await page.getByRole("dialog").getByText('"What is the Sun?"').waitFor()
+    await page.keyboard.press("Escape")
+    await panel(page, "ROC").getByRole("img", { name: "ROC" }).waitFor()
+    await panel(page, "ROC").getByText("dog").waitFor()
+    await page.getByRole("button", { name: "Show as a table: ROC" }).click()
+    expect(await panel(page, "ROC").getByRole("row").count()).toBe(7)
+    const taken = await panel(page, "Taken for").getByRole("row").allInnerTexts()
+    expect(taken.slice(1).map((row) => row.split(/\s+/))).toEqual([
+      ["cat", "31", "4"],
+      ["dog", "7", "29"],
+    ])
+    await panel(page, "Our own").getByText("of a chart that is not known").waitFor()
+    await page.getByRole("button", { name: /^Histograms/ }).click()
+    await panel(page, "gradients/w").locator('[data-drawn="true"]').waitFor()
+    // What has a chart is no table of its own.
+    expect(await page.getByRole("heading", { name: /^Tables/ }).innerText()).toMatch(/^Tables\s*1$/)
+    expect(foreign(requests, heddle.url)).toEqual([])
+    expect(complaints.filter((text) => !text.includes("401"))).toEqual([])
+    await close()
+  })
+
+  test("nothing that it logged runs: a page is shown as its text", async () => {
+    const { page, requests, close } = await signedIn(browser, heddle, `/${project}/runs/kept`)
+    await panel(page, "page").getByText("top.owned = 1").waitFor()
+    expect(await isDrawn(panel(page, "several").getByRole("img", { name: "two" }))).toBe(true)
+    expect(await page.evaluate(`window.owned`)).toBeUndefined()
+    expect(foreign(requests, heddle.url)).toEqual([])
+    await close()
+  })
+
+  test("axe finds nothing, and it fits a phone", async () => {
+    const { page, close } = await signedIn(browser, heddle, `/${project}/runs/kept`)
+    await panel(page, "ROC").getByRole("img", { name: "ROC" }).waitFor()
+    await page.getByRole("button", { name: /^Histograms/ }).click()
+    await panel(page, "gradients/w").locator('[data-drawn="true"]').waitFor()
+    expect(await flaws(page)).toEqual([])
+    await close()
+  })
 })
 
 test.each(["described", "hostile", "chat"])("%s: axe finds nothing, and it fits a phone", async (trace) => {

@@ -87,6 +87,32 @@ test("a file comes with its length, whatever coding its reader takes", async () 
   }
 })
 
+test("platform-wandb 8: a page is answered a file as a picture or in parts, and never as a document", async () => {
+  const names = await newRun()
+  await uploadRunFile(opened, opened.acme, names, { name: "media/page.html", text: "<script>alert(1)</script>" })
+  const [file] = await filesOf(names)
+  const get = async (address = "", query = "", range?: string) => {
+    const headers = { authorization: `Bearer ${opened.acme.key}`, ...(range === undefined ? {} : { range }) }
+    return opened.app.server.inject({ url: new URL(address).pathname + query, headers })
+  }
+  const shown = await get(file?.url, "?type=image/png")
+  expect([shown.statusCode, shown.payload]).toEqual([200, "<script>alert(1)</script>"])
+  expect(shown.headers).toMatchObject({
+    "content-type": "image/png",
+    "content-disposition": "attachment",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "x-content-type-options": "nosniff",
+  })
+  for (const address of [file?.url, file?.directUrl]) {
+    const part = await get(address, "", "bytes=8-12")
+    expect([part.statusCode, part.payload, part.headers["content-range"]]).toEqual([206, "alert", "bytes 8-12/25"])
+    expect(part.headers["content-type"]).toBe("application/octet-stream")
+  }
+  for (const type of ["text/html", "application/pdf", "image/tiff"]) {
+    expect((await get(file?.url, `?type=${type}`)).statusCode).toBe(422)
+  }
+})
+
 test("platform-wandb 8: a file that comes again takes the place of the first, and its old content goes", async () => {
   const names = await newRun()
   for (const text of ["first content", "second", ""])

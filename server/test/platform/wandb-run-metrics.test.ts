@@ -35,7 +35,7 @@ async function stream(names: RunNames, file: string, content: readonly string[],
 
 async function metricsOf({ entity, project, run }: RunNames, query: string) {
   const { status, body } = await opened.acme.get(`/v1/runs/${entity}/${project}/${run}/metrics?${query}`)
-  return { status, ...(body as { metrics: string[]; data: Curve[] }) }
+  return { status, ...(body as { metrics: string[]; media: { name: string; type: string }[]; data: Curve[] }) }
 }
 
 test("platform-wandb 7: a curve of few points keeps the lowest and highest value of each", async () => {
@@ -146,6 +146,38 @@ test("platform-wandb 7: over a column too a curve of few points keeps every lowe
   expect((await metricsOf(names, "x=same&metric=loss")).data).toMatchObject([
     { x: [3], step: [9999], min: [-1000], max: [1000], last: [loss(9999)] },
   ])
+})
+
+test("platform-wandb 7: what is a picture, a table or a histogram is named with the newest of its types", async () => {
+  const names = await newRun()
+  const file = (type: string) => ({ _type: type, path: `media/${type}`, size: 1 })
+  const rows = [
+    {
+      _step: 0,
+      loss: 1,
+      rows: file("table-file"),
+      out: { sample: file("image-file") },
+      map: { a: 1 },
+      list: [1],
+      no: null,
+    },
+    { _step: 1, "grad/w": { _type: "histogram", values: [1], bins: [0, 1] }, rows: file("incremental-table-file") },
+    { _step: 2, text: "image-file", yes: true },
+  ]
+  await stream(
+    names,
+    "wandb-history.jsonl",
+    rows.map((row) => JSON.stringify(row)),
+  )
+  await stream(names, "wandb-events.jsonl", ['{"_wandb": true, "_runtime": 1, "system.cpu": 5}'])
+  const { metrics, media } = await metricsOf(names, "")
+  expect(metrics).toEqual(["loss", "map.a"])
+  expect(media).toEqual([
+    { name: "grad/w", type: "histogram" },
+    { name: "out.sample", type: "image-file" },
+    { name: "rows", type: "incremental-table-file" },
+  ])
+  expect((await metricsOf(names, "source=system")).media).toEqual([])
 })
 
 test("law 8: more metrics and points than an answer may have are refused", async () => {

@@ -12,6 +12,8 @@ interface FilledRun {
   exitCode: number | null
   steps: number
   settings?: Settings
+  /** What was logged beside the numbers: it is written over the rows of these steps. */
+  logged?: Readonly<Record<number, object>>
 }
 
 interface Settings {
@@ -19,9 +21,11 @@ interface Settings {
   optimizer?: string
   /** What `define_metric` was told, as the client writes it into the config. */
   definitions?: object[]
+  /** Charts of `wandb.plot`, as the client writes them into the config. */
+  visualize?: object
 }
 
-const configOf = ({ lr = 0.0003, optimizer = "adamw", definitions = [] }: Settings) => ({
+const configOf = ({ lr = 0.0003, optimizer = "adamw", definitions = [], visualize = {} }: Settings) => ({
   lr: { value: lr },
   batch_size: { value: 32 },
   seed: { value: 4_611_686_018_427_387_923n },
@@ -29,6 +33,7 @@ const configOf = ({ lr = 0.0003, optimizer = "adamw", definitions = [] }: Settin
   _wandb: {
     value: {
       m: definitions,
+      visualize,
       cli_version: "0.31.0",
       e: {
         w1: {
@@ -48,7 +53,8 @@ const filesMutation = `mutation($entity: String, $project: String, $run: String!
   createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: $files }) {
     files { name uploadUrl } } }`
 
-const jsonOf = (value: unknown) =>
+/** Whole numbers past 2^53 as the client writes them. */
+export const jsonOf = (value: unknown) =>
   JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? `#${one}#` : one)).replaceAll(
     /"#(\d+)#"/g,
     "$1",
@@ -90,7 +96,7 @@ export async function fillRuns(heddle: Heddle, project: string): Promise<string>
 }
 
 export async function fillRun(heddle: Heddle, project: string, run: FilledRun): Promise<void> {
-  const { name, exitCode, steps, settings = {}, ...fields } = run
+  const { name, exitCode, steps, settings = {}, logged = {}, ...fields } = run
   const id = `${entity}/${project}`
   const input = { entityName: entity, modelName: project, name, host: "node-7", jobProgram: "train.py", ...fields }
   await heddle.send("POST", "/graphql", {
@@ -98,7 +104,7 @@ export async function fillRun(heddle: Heddle, project: string, run: FilledRun): 
     variables: { input: { ...input, config: jsonOf(configOf(settings)) } },
   })
   const began = Date.now() / 1000 - steps
-  const rows = Array.from({ length: steps }, (_, step) => rowAt(step, steps, began))
+  const rows = Array.from({ length: steps }, (_, step) => ({ ...rowAt(step, steps, began), ...logged[step] }))
   const events = Array.from({ length: 40 }, (_, index) => ({
     "system.cpu": 30 + 20 * Math.sin(index / 4),
     "system.memory_percent": 40 + index / 10,
@@ -120,16 +126,24 @@ export async function fillRun(heddle: Heddle, project: string, run: FilledRun): 
     },
   })
   const files = { "config.yaml": "lr: 0.0003\n", "output.log": "begin\nend\n", "media/notes 1.txt": "a note" }
-  const made = await heddle.send<{ data: { createRunFiles: { files: { name: string; uploadUrl: string }[] } } }>(
-    "POST",
-    "/graphql",
-    { query: filesMutation, variables: { entity, project, run: name, files: Object.keys(files) } },
-  )
-  for (const { name: file, uploadUrl } of made.data.createRunFiles.files) {
-    await fetch(uploadUrl, { method: "PUT", body: files[file as keyof typeof files] })
-  }
+  await storeRunFiles(heddle, { project, run: name }, files)
   if (exitCode !== null) {
     await heddle.send("POST", `/files/${id}/${name}/file_stream`, { complete: true, exitcode: exitCode })
+  }
+}
+
+/** By their paths. */
+export async function storeRunFiles(
+  heddle: Heddle,
+  { project, run }: { project: string; run: string },
+  files: Readonly<Record<string, string | Buffer>>,
+): Promise<void> {
+  const { data } = await heddle.send<{
+    data: { createRunFiles: { files: { name: string; uploadUrl: string }[] } }
+  }>("POST", "/graphql", { query: filesMutation, variables: { entity, project, run, files: Object.keys(files) } })
+  for (const { name, uploadUrl } of data.createRunFiles.files) {
+    const stored = await fetch(uploadUrl, { method: "PUT", body: new Uint8Array(Buffer.from(files[name] ?? "")) })
+    if (!stored.ok) throw new Error(`PUT ${name}: ${stored.status}`)
   }
 }
 

@@ -1,21 +1,32 @@
-/** Files of a project by an address, for pictures, players and downloads: `GET /files/content`. */
+/** What users stored as files, by an address: for pictures, players and downloads, and where the beginning is enough. */
 import { queryOptions, useQuery } from "@tanstack/react-query"
-import { addressOf } from "../../base-path.ts"
-import type { ShownType } from "../../media/media-types.ts"
-import type { ApiError } from "../api-error.ts"
-import { send } from "../client.ts"
+import { addressOf } from "../base-path.ts"
+import type { ShownType } from "../media/media-types.ts"
+import type { ApiError } from "./api-error.ts"
+import { send } from "./client.ts"
 
-interface FileOf {
-  project: string
-  digest: string
+/** A file of a project, or one that a run of the wandb client stored under a path. */
+export type StoredFile =
+  | { project: string; digest: string }
+  | { run: { entity: string; project: string; run: string }; path: string }
+
+/** `type` for what shows it; without it the file is any bytes. `name`: under which a file of a project is saved. */
+export function fileAddress(file: StoredFile, { type, name }: { type?: ShownType | null; name?: string }): string {
+  const { path, query } = fileRequest(file)
+  if (type != null) query.set("type", type)
+  if ("digest" in file && name !== undefined && name !== "") query.set("name", name.slice(0, 255))
+  return query.size === 0 ? addressOf(path) : `${addressOf(path)}?${query.toString()}`
 }
 
-/** `type` for what shows it; without it the file is any bytes. `name` is the one under which it is saved. */
-export function fileAddress({ project, digest }: FileOf, { type, name }: { type?: ShownType | null; name?: string }) {
-  const query = new URLSearchParams({ project_id: project, digest })
-  if (type != null) query.set("type", type)
-  if (name !== undefined && name !== "") query.set("name", name.slice(0, 255))
-  return `${addressOf("/files/content")}?${query.toString()}`
+/** Where it is asked for. */
+export function fileRequest(file: StoredFile): { path: string; query: URLSearchParams } {
+  if ("digest" in file) {
+    const query = new URLSearchParams({ project_id: file.project, digest: file.digest })
+    return { path: "/files/content", query }
+  }
+  const { entity, project, run } = file.run
+  const parts = [entity, project, run, ...file.path.split("/")]
+  return { path: `/files/${parts.map(encodeURIComponent).join("/")}`, query: new URLSearchParams() }
 }
 
 export interface FileStart {
@@ -25,15 +36,16 @@ export interface FileStart {
 }
 
 /** What stands at the beginning of a file, however large it is. A digest never names another one. */
-export function useFileStart({ project, digest }: FileOf, bytes: number, enabled: boolean) {
+export function useFileStart(file: StoredFile, bytes: number, enabled: boolean) {
   return useQuery({
     ...queryOptions<FileStart, ApiError>({
-      queryKey: ["GET /files/content", project, digest, bytes],
+      queryKey: ["GET file", file, bytes],
       queryFn: async ({ signal }) => {
+        const { path, query } = fileRequest(file)
         const response = await send({
           method: "GET",
-          path: "/files/content",
-          query: { project_id: project, digest },
+          path,
+          query: Object.fromEntries(query),
           headers: { range: `bytes=0-${bytes - 1}` },
           signal,
         })
@@ -43,6 +55,6 @@ export function useFileStart({ project, digest }: FileOf, bytes: number, enabled
       },
     }),
     enabled,
-    staleTime: Infinity,
+    staleTime: "digest" in file ? Infinity : 0,
   })
 }

@@ -9,6 +9,8 @@ import { typeOfName, usualType } from "./media-types.ts"
 export type MediaSource =
   /** A file of the project; the metadata, another one, says what its type and name are. */
   | { at: "file"; digest: string; metadata: string | null }
+  /** Stored by a run of the wandb client. */
+  | { at: "run"; run: { entity: string; project: string; run: string }; path: string }
   | { at: "data"; base64: string }
   | { at: "text"; text: string }
   /** Of another host: the page never loads it. */

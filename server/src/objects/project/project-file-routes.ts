@@ -2,7 +2,7 @@
 import type { FastifyReply } from "fastify"
 import type { IncomingMessage } from "node:http"
 import { HeddleError } from "../../errors.ts"
-import { byteRange } from "../../http/byte-range.ts"
+import { sendShownFile } from "../../http/answers/shown-file.ts"
 import type { HeldBody } from "../../http/bodies/body-budget.ts"
 import { readUpload } from "../../http/bodies/multipart-upload.ts"
 import type { Principal } from "../../http/principal.ts"
@@ -100,10 +100,6 @@ function contentRoute(dependencies: StoreDependencies, path: string, uploads: Ru
   })
 }
 
-/**
- * For pictures, players and downloads of a page, which can only name an address. What a user stored is never a document
- * of this origin: the type is one of a closed list, and to go there saves a file.
- */
 function shownRoute(dependencies: StoreDependencies, uploads: RunningUploads): Route {
   return route({
     ...shared,
@@ -120,24 +116,15 @@ function shownRoute(dependencies: StoreDependencies, uploads: RunningUploads): R
       const project = await existingProject(database, principal, query.project_id)
       const file = await uploads.find(principal.userId, () => findProjectFile(database, project.id, query.digest))
       if (file === null) throw notFound(query.digest)
-      const range = byteRange(request.headers.range, file.sizeBytes)
-      if (range !== null) {
-        reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${file.sizeBytes}`)
-      }
-      return reply
-        .header("content-type", query.type ?? "application/octet-stream")
-        .header("content-length", range === null ? file.sizeBytes : range.end - range.start + 1)
-        .header("accept-ranges", "bytes")
-        .header("content-disposition", dispositionOf(query.name))
-        .header("content-security-policy", "default-src 'none'; sandbox")
-        .header("cross-origin-resource-policy", "same-origin")
-        .send(blobs.read(file.sha256, range ?? {}))
+      const { sha256, sizeBytes } = file
+      return sendShownFile(request, reply, {
+        type: query.type,
+        name: query.name,
+        sizeBytes,
+        read: (part) => blobs.read(sha256, part),
+      })
     },
   })
-}
-
-function dispositionOf(name: string | undefined): string {
-  return name === undefined ? "attachment" : `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`
 }
 
 /** @throws {HeddleError} `not_found`. */

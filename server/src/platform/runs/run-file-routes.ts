@@ -1,13 +1,19 @@
 /** Files of runs: stored and fetched at addresses that GraphQL hands out, and by name with a key (platform-wandb 8). */
-import type { FastifyReply } from "fastify"
 import { createHash } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
+import { sendShownFile } from "../../http/answers/shown-file.ts"
 import { bodyStream } from "../../http/bodies/body-stream.ts"
 import { type Route, route } from "../../http/route.ts"
 import { findRunFile, putRunFile, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
 import { findNamedRun, type RunRecord } from "../../storage/catalog/runs/runs.ts"
 import { usageOf } from "../../storage/team-usage.ts"
-import { runFileContent, runFileLinkParams, runFileParams, runFileStored } from "../../wire/platform/run.ts"
+import {
+  runFileContent,
+  runFileLinkParams,
+  runFileParams,
+  runFileStored,
+  shownRunFileQuery,
+} from "../../wire/platform/run.ts"
 import { requireRun } from "./run-access.ts"
 import { dropBlobs, type RunDependencies } from "./run-dependencies.ts"
 import type { RunFileUse } from "./run-file-links.ts"
@@ -15,7 +21,7 @@ import type { RunFileUse } from "./run-file-links.ts"
 const shared = { dialect: "graphql", tag: "Runs" } as const
 
 export function runFileRoutes(dependencies: RunDependencies): Route[] {
-  const { database } = dependencies
+  const { database, blobs } = dependencies
   return [
     route({
       ...shared,
@@ -45,11 +51,16 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
       response: runFileContent,
       answerTypes: ["application/octet-stream"],
       isUncompressed: true,
-      handle: async ({ params, reply }) => {
+      handle: async ({ params, request, reply }) => {
         const { run, name } = await linked(dependencies, params.token, "fetch")
         // A cache between would answer after the address has ended.
         reply.header("cache-control", "private, no-store")
-        return sendFile(dependencies, await findRunFile(database, run.id, name), name, reply)
+        const { sha256, size_bytes } = found(await findRunFile(database, run.id, name), name)
+        return sendShownFile(request, reply, {
+          sizeBytes: size_bytes,
+          type: undefined,
+          read: (part) => blobs.read(sha256, part),
+        })
       },
     }),
     route({
@@ -58,15 +69,16 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
       path: "/files/:entity/:project/:run/*",
       access: { right: "read", of: "run path.entity/project/run" },
       summary: "Fetch a file of a run by its name",
-      schemas: { params: runFileParams },
+      schemas: { params: runFileParams, query: shownRunFileQuery },
       refusals: ["404"],
       response: runFileContent,
       answerTypes: ["application/octet-stream"],
       isUncompressed: true,
-      handle: async ({ params, principal, reply }) => {
+      handle: async ({ params, query: { type }, principal, request, reply }) => {
         const { run } = await requireRun(database, principal, params)
         const name = params["*"]
-        return sendFile(dependencies, await findRunFile(database, run.id, name), name, reply)
+        const { sha256, size_bytes } = found(await findRunFile(database, run.id, name), name)
+        return sendShownFile(request, reply, { sizeBytes: size_bytes, type, read: (part) => blobs.read(sha256, part) })
       },
     }),
   ]
@@ -117,17 +129,8 @@ async function storeFile(
   return stored.sizeBytes
 }
 
-function sendFile(
-  { blobs }: RunDependencies,
-  file: RunFileRecord | null,
-  name: string,
-  reply: FastifyReply,
-): FastifyReply {
+/** @throws {HeddleError} `not_found`. */
+function found(file: RunFileRecord | null, name: string): RunFileRecord {
   if (file === null) throw new HeddleError("not_found", `the run has no file "${name}"`)
-  // As an attachment: a browser must never show what somebody uploaded as a page of ours.
-  return reply
-    .header("content-type", "application/octet-stream")
-    .header("content-length", file.size_bytes)
-    .header("content-disposition", "attachment")
-    .send(blobs.read(file.sha256))
+  return file
 }

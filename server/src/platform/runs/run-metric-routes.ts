@@ -1,7 +1,7 @@
 /** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
 import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
-import { curveNames, ownColumns, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
+import { loggedNames, ownColumns, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
 import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
 import { curvesOf } from "../../wire/training/model-metrics.ts"
 import { requireRun } from "./run-access.ts"
@@ -27,12 +27,13 @@ export function runMetricRoutes({ database, traces }: RunDependencies): Route[] 
         if (metric.length * points > mostPoints) throw tooMany()
         if (x !== undefined && source === "system") throw noColumns()
         const key = { projectId: run.project_id, runId: run.id }
-        const metrics = await curveNames(traces, key, source)
+        const { metrics, media } = await loggedNames(traces, key, source)
         const hasAxis = x === undefined || ownColumns.has(x) || metrics.includes(x)
         const wanted = [...new Set(metric)].filter((name) => hasAxis && metrics.includes(name))
         return {
           object: "list",
           metrics,
+          media,
           data: curvesOf(
             x === undefined
               ? await runPoints(traces, key, { source, metrics: wanted, points })

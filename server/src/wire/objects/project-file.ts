@@ -1,5 +1,6 @@
 /** Files of a project: evaluation-store-calls 7. */
 import { z } from "zod"
+import { shownType } from "../shown-type.ts"
 
 /** A form; its parts come in any order. */
 export const projectFileCreateBody = z.object({
@@ -16,33 +17,11 @@ export const projectFileContentBody = z.object({ project_id: z.string(), digest:
 
 export const projectFileContent = z.string().meta({ format: "binary" })
 
-/** What a page shows. None of them runs in a page: SVG comes as a picture only. */
-export const shownTypes = [
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "image/avif",
-  "image/bmp",
-  "image/svg+xml",
-  "audio/wav",
-  "audio/mpeg",
-  "audio/ogg",
-  "audio/flac",
-  "audio/mp4",
-  "audio/aac",
-  "audio/webm",
-  "video/mp4",
-  "video/webm",
-  "video/ogg",
-  "video/quicktime",
-] as const
-
 /** `type` and `name` are those of the answer; without them it is any bytes. */
 export const shownFileQuery = z.object({
   project_id: z.string(),
   digest: z.string(),
-  type: z.enum(shownTypes).optional(),
+  type: shownType.optional(),
   name: z.string().max(255).optional(),
 })
 

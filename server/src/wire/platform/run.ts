@@ -2,6 +2,7 @@
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
 import { repeated } from "../repeated-query.ts"
+import { shownType } from "../shown-type.ts"
 import { metricCurve } from "../training/model-metrics.ts"
 
 const count = z.int().min(0)
@@ -32,6 +33,8 @@ export const fileStreamAnswer = z.object({
 })
 
 export const runFileParams = fileStreamParams.extend({ "*": z.string() })
+/** `type` is that of the answer; without it the file is any bytes. */
+export const shownRunFileQuery = z.object({ type: shownType.optional() })
 export const runFileLinkParams = z.object({ token: z.string() })
 export const runFileContent = z.string().meta({ format: "binary" })
 export const runFileStored = z.object({ bytes: z.int() })
@@ -60,6 +63,8 @@ export const runMetricsAnswer = z.object({
   object: z.literal("list"),
   /** Every metric that was a number once, sorted. */
   metrics: z.array(z.string()),
+  /** What had an object with a `_type` once, such as `image-file`, sorted, with the newest of its types. Of system rows none. */
+  media: z.array(z.object({ name: z.string(), type: z.string() })),
   /** Of the metrics that were asked for and are there, sorted. */
   data: z.array(metricCurve),
 })

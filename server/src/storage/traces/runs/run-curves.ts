@@ -18,13 +18,29 @@ interface CurveSelection {
 /** What each row has besides what was logged in it. */
 export const ownColumns: ReadonlySet<string> = new Set(["_step", "_runtime", "_timestamp"])
 
-/** Names of what was a number once, sorted. */
-export async function curveNames(traces: TraceStore, run: RunKey, source: CurveSource): Promise<string[]> {
-  if (source === "history") {
-    const keys = await historyKeys(traces, run)
-    const names = keys.filter(({ key, type }) => type === "number" && !ownColumns.has(key)).map(({ key }) => key)
-    return names.toSorted()
+export interface LoggedNames {
+  /** What was a number once, sorted. */
+  metrics: string[]
+  /** What was an object with a `_type` once, sorted, with the newest of its types. */
+  media: { name: string; type: string }[]
+}
+
+/** Types of columns that are no `_type` of media. */
+const plainTypes: ReadonlySet<string> = new Set(["number", "string", "boolean", "list", "map", "nil"])
+
+export async function loggedNames(traces: TraceStore, run: RunKey, source: CurveSource): Promise<LoggedNames> {
+  if (source === "system") return { metrics: await systemNames(traces, run), media: [] }
+  const keys = await historyKeys(traces, run)
+  const numbers = keys.filter(({ key, type }) => type === "number" && !ownColumns.has(key))
+  const media = keys.filter(({ type }) => !plainTypes.has(type)).toSorted((a, b) => a.lastStep - b.lastStep)
+  const typeOf = new Map(media.map(({ key, type }) => [key, type]))
+  return {
+    metrics: numbers.map(({ key }) => key).toSorted(),
+    media: [...typeOf.keys()].toSorted().map((name) => ({ name, type: typeOf.get(name) ?? "" })),
   }
+}
+
+async function systemNames(traces: TraceStore, run: RunKey): Promise<string[]> {
   const rows = await traces.rows<{ name: string }>(
     `select distinct name from (select ${finite} as json from run_lines where ${ofRun} and file = 'events')
       array join JSONExtractKeys(json) as name

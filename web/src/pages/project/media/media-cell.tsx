@@ -1,7 +1,7 @@
 /** A picture or file in a row of a table: as small as the row, and nothing but its address is asked for. */
 import { File } from "lucide-react"
 import { useState } from "react"
-import { fileAddress } from "../../../api/objects/files.ts"
+import { fileAddress } from "../../../api/files.ts"
 import { Icon } from "../../../components/signs/icon.tsx"
 import type { Media } from "../../../media/media.ts"
 import { kindOf, shownType } from "../../../media/media-types.ts"

@@ -4,7 +4,8 @@
  */
 import { Download, File, FileAudio, FileImage, FileText, FileVideo, Link, type LucideIcon } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { fileAddress, useFileStart } from "../../../api/objects/files.ts"
+import { fileAddress, type StoredFile, useFileStart } from "../../../api/files.ts"
+import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { DownloadButton } from "../../../components/controls/download-button.tsx"
 import { saveFile } from "../../../components/controls/save-file.ts"
@@ -133,6 +134,9 @@ function Card({ place, facts, icon, save, children }: CardProps) {
   )
 }
 
+/** Smaller pictures are drawn larger, each of their pixels as a square. */
+const tinyPixels = 64
+
 interface PictureProps extends Omit<CardProps, "children"> {
   address: string
   onBroken: () => void
@@ -140,28 +144,32 @@ interface PictureProps extends Omit<CardProps, "children"> {
 
 function Picture({ place, address, onBroken, save, facts }: PictureProps) {
   const [isOpen, setOpen] = useState(false)
-  const [size, setSize] = useState<string | null>(null)
+  const [size, setSize] = useState<{ width: number; height: number } | null>(null)
+  const isTiny = size !== null && Math.max(size.width, size.height) <= tinyPixels
   return (
     <>
       <button type="button" className={styles.picture} aria-label={`Open ${place} large`} onClick={() => setOpen(true)}>
         <img
+          className={classNames(isTiny && styles.tiny)}
           src={address}
           alt={place}
           loading="lazy"
           decoding="async"
           onError={onBroken}
           onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
-            setSize(naturalWidth === 0 ? null : `${naturalWidth} × ${naturalHeight}`)
+            setSize(naturalWidth === 0 ? null : { width: naturalWidth, height: naturalHeight })
           }
         />
       </button>
       <Dialog title={place} isOpen={isOpen} onClose={() => setOpen(false)} width={1200}>
         <div className={styles.large}>
           <div className={styles.ground}>
-            <img src={address} alt={place} />
+            <img className={classNames(isTiny && styles.tiny)} src={address} alt={place} />
           </div>
           <p className={styles.largeFacts}>
-            <span className={styles.facts}>{[...(size === null ? [] : [size]), ...facts].join(" · ")}</span>
+            <span className={styles.facts}>
+              {[...(size === null ? [] : [`${size.width} × ${size.height}`]), ...facts].join(" · ")}
+            </span>
             {save}
             <Button size="small" onClick={() => setOpen(false)}>
               Close
@@ -180,19 +188,15 @@ function TextView({
   ...card
 }: CardProps & { project: string; media: Media; isMarkdown: boolean }) {
   const { source } = media
-  const digest = source.at === "file" ? source.digest : ""
-  const start = useFileStart({ project, digest }, textBytes, source.at === "file")
+  const file = fileOf(project, source)
+  const start = useFileStart(file ?? { project, digest: "" }, textBytes, file !== null)
   const held = source.at === "text" ? source.text : source.at === "data" ? decodedStart(source.base64) : null
   const text = held ?? start.data?.text
   if (text === undefined)
     return <Card {...card} facts={start.isError ? [...card.facts, "could not be read"] : card.facts} />
   const size = source.at === "data" ? byteCount(source.base64) : (start.data?.size ?? text.length)
   const isCut = size > textBytes
-  const facts = [
-    ...card.facts,
-    ...(source.at === "file" ? [formatBytes(size)] : []),
-    ...(isCut ? ["its beginning"] : []),
-  ]
+  const facts = [...card.facts, ...(file === null ? [] : [formatBytes(size)]), ...(isCut ? ["its beginning"] : [])]
   const shown = text.slice(0, textBytes)
   return (
     <Card {...card} facts={facts}>
@@ -230,9 +234,9 @@ function LinkView({ url, what, place }: { url: URL; what: string; place: string 
 function Save({ project, media, place }: MediaViewProps) {
   const { source, type, name } = media
   const label = `Download ${place}`
-  if (source.at === "file") {
-    const address = fileAddress({ project, digest: source.digest }, { name })
-    return <DownloadButton href={address} size="small" kind="quiet" label={label} />
+  const file = fileOf(project, source)
+  if (file !== null) {
+    return <DownloadButton href={fileAddress(file, { name })} size="small" kind="quiet" label={label} />
   }
   const save = () => {
     const bytes = source.at === "text" ? source.text : source.at === "data" ? bytesOf(source.base64) : null
@@ -252,5 +256,12 @@ function addressIn(project: string, { source, type, name }: Media): string | nul
   const shown = shownType(type)
   if (shown === null) return null
   if (source.at === "data") return `data:${shown};base64,${usualLetters(source.base64)}`
-  return source.at === "file" ? fileAddress({ project, digest: source.digest }, { type: shown, name }) : null
+  const file = fileOf(project, source)
+  return file === null ? null : fileAddress(file, { type: shown, name })
+}
+
+/** null: it is in the payload itself, or on another host. */
+function fileOf(project: string, source: Media["source"]): StoredFile | null {
+  if (source.at === "run") return { run: source.run, path: source.path }
+  return source.at === "file" ? { project, digest: source.digest } : null
 }

@@ -11,9 +11,9 @@ import {
   valuesByPath,
 } from "./run-values.ts"
 
-test("a config is shown without its wrapping, with every digit", () => {
+test("a config is shown by name, without its wrapping, with every digit", () => {
   const config = '{"lr": {"value": 1.0, "desc": null}, "big": {"value": 4611686018427387905}, "_wandb": {"value": {}}}'
-  expect(configText(config)).toBe('{"lr": 1.0, "big": 4611686018427387905}')
+  expect(configText(config)).toBe('{"big": 4611686018427387905, "lr": 1.0}')
   expect(configText("{}")).toBe("{}")
 })
 
@@ -23,10 +23,10 @@ test("NaN and the infinities are texts, wherever they stand; texts that hold the
   )
 })
 
-test("a summary is shown without what the client adds", () => {
+test("a summary is shown by name, without what the client adds", () => {
   const summary =
     '{"loss": 0.25, "_step": 41, "_wandb": {"runtime": 3}, "acc": NaN, "best": "x", "n": 12, "val": {"min": -1}}'
-  expect(summaryText(summary)).toBe('{"loss": 0.25, "acc": "NaN", "best": "x", "n": 12, "val": {"min": -1}}')
+  expect(summaryText(summary)).toBe('{"acc": "NaN", "best": "x", "loss": 0.25, "n": 12, "val": {"min": -1}}')
   expect(summaryNumbers(summary)).toEqual([
     { name: "loss", value: 0.25 },
     { name: "n", value: 12 },

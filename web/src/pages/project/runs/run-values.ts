@@ -1,6 +1,12 @@
 /** Config and summary of a run as they are shown: texts of JSON, with every digit as it was written. */
 import { elementTexts, memberTexts } from "../../../json/json-text.ts"
 
+/** `layer.2` comes before `layer.10`. */
+const byName = new Intl.Collator("en", { numeric: true })
+
+/** By name: the client writes members in any order. */
+const sortedMembers = (object: string) => [...memberTexts(object)].toSorted(([a], [b]) => byName.compare(a, b))
+
 /** Python writes NaN and the infinities into JSON, where they are no values: they are shown as texts. */
 export function readableJson(text: string): string {
   if (!/NaN|Infinity/.test(text)) return text
@@ -11,18 +17,18 @@ export function readableJson(text: string): string {
 
 /** What the program set: each member is wrapped into its `value`, and `_wandb` is the client's own. */
 export function configText(config: string): string {
-  const members = [...memberTexts(config)].filter(([name]) => name !== "_wandb")
+  const members = sortedMembers(config).filter(([name]) => name !== "_wandb")
   return objectOf(members.map(([name, value]) => [name, readableJson(memberTexts(value).get("value") ?? value)]))
 }
 
 /** What the client notes there itself. */
-function clientsOwn(config: string): ReadonlyMap<string, string> {
+export function clientsOwn(config: string): ReadonlyMap<string, string> {
   return memberTexts(memberTexts(memberTexts(config).get("_wandb") ?? "{}").get("value") ?? "{}")
 }
 
 /** Without what the client adds to every row. */
 export function summaryText(summary: string): string {
-  const members = [...memberTexts(summary)].filter(([name]) => !name.startsWith("_"))
+  const members = sortedMembers(summary).filter(([name]) => !name.startsWith("_"))
   return objectOf(members.map(([name, value]) => [name, readableJson(value)]))
 }
 
@@ -113,9 +119,6 @@ export interface ComparedValue {
   values: (string | undefined)[]
   isSame: boolean
 }
-
-/** `layer.2` comes before `layer.10`. */
-const byName = new Intl.Collator("en", { numeric: true })
 
 /** Every name that one of the sides has, sorted: the client writes members in any order. */
 export function comparedValues(sides: readonly ReadonlyMap<string, string>[]): ComparedValue[] {

@@ -1,10 +1,8 @@
-/** Charts of the metrics whose names begin alike. What is folded is not read. */
-import { ChevronRight } from "lucide-react"
-import { useState } from "react"
+/** Charts of the metrics whose names begin alike. */
 import { type AskedMetrics, type ReadMetrics, useRunMetrics } from "../../../../api/runs/runs.ts"
 import { classNames } from "../../../../components/class-names.ts"
-import { Button } from "../../../../components/controls/button.tsx"
-import { Icon } from "../../../../components/signs/icon.tsx"
+import { Fold } from "../../../../components/layout/fold.tsx"
+import { InParts } from "../../../../components/layout/in-parts.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import type { MetricGroup } from "../run-values.ts"
 import { type CurveAxis, curveAxis, type Source } from "./curve-axis.ts"
@@ -25,65 +23,64 @@ interface CurveGroupProps {
 }
 
 export function CurveGroup({ group: { title, metrics }, source, isOpenAtFirst, onToggle, drawing }: CurveGroupProps) {
-  const [isOpen, setOpen] = useState(isOpenAtFirst)
-  const [parts, setParts] = useState(1)
-  const shown = metrics.slice(0, parts * chartsOfPart)
-  const more = Math.min(metrics.length - shown.length, chartsOfPart)
-  const toggle = () => {
-    setOpen(!isOpen)
-    onToggle?.(!isOpen)
-  }
+  const places = metrics.map((metric) => placeOf(metric, source, drawing))
+  const shared = sharedAxis(places)
   return (
-    <section aria-label={title}>
-      <h2 className={styles.head}>
-        <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={toggle}>
-          <Icon of={ChevronRight} size={14} className={classNames(styles.arrow, isOpen && styles.open)} />
-          {title} <span className={styles.count}>{metrics.length}</span>
-        </button>
-      </h2>
-      {isOpen && (
-        <>
-          {Array.from({ length: Math.ceil(shown.length / chartsOfPart) }, (_, part) => (
-            <Charts
-              key={part}
-              metrics={shown.slice(part * chartsOfPart, (part + 1) * chartsOfPart)}
-              title={title}
-              source={source}
-              drawing={drawing}
-            />
-          ))}
-          {more > 0 && (
-            <div className={styles.more}>
-              <Button onClick={() => setParts(parts + 1)}>
-                Show {more} more of {title}
-              </Button>
-            </div>
-          )}
-        </>
-      )}
-    </section>
+    <Fold
+      title={title}
+      count={metrics.length}
+      note={shared === undefined ? undefined : `over ${shared}`}
+      isOpenAtFirst={isOpenAtFirst}
+      onToggle={onToggle}
+    >
+      <InParts items={places} size={chartsOfPart} title={title}>
+        {(charts, part) => (
+          <Charts
+            key={part}
+            charts={charts}
+            title={title}
+            isAxisTold={shared !== undefined}
+            source={source}
+            drawing={drawing}
+          />
+        )}
+      </InParts>
+    </Fold>
   )
 }
 
-interface ChartsProps {
-  title: string
-  metrics: readonly string[]
-  source: Source
-  drawing: Drawing
+function placeOf(metric: string, source: Source, { runs, search, definitions }: Drawing): ChartPlace {
+  const stepMetric = definitions.axisOf(metric)
+  return { metric, axis: curveAxis({ source, x: search.x, isCompared: runs.length > 1, stepMetric }) }
 }
+
+/** The metric that all others of the group stand over; undefined: there are several, or none. */
+function sharedAxis(places: readonly ChartPlace[]): string | undefined {
+  const [first, ...others] = new Set(
+    places.filter(({ metric }) => !isAxisOf(places, metric)).map(({ axis }) => (axis.isOwn ? axis.name : undefined)),
+  )
+  return others.length === 0 ? first : undefined
+}
+
+const isAxisOf = (places: readonly ChartPlace[], metric: string) => places.some(({ axis }) => axis.column === metric)
 
 interface ChartPlace {
   metric: string
   axis: CurveAxis
 }
 
-function Charts({ title, metrics, source, drawing }: ChartsProps) {
-  const { runs, search, definitions } = drawing
+interface ChartsProps {
+  charts: readonly ChartPlace[]
+  title: string
+  /** Whether the head of the group says what they stand over. */
+  isAxisTold: boolean
+  source: Source
+  drawing: Drawing
+}
+
+function Charts({ charts, title, isAxisTold, source, drawing }: ChartsProps) {
+  const { runs } = drawing
   const isCompared = runs.length > 1
-  const charts = metrics.map((metric): ChartPlace => {
-    const stepMetric = definitions.axisOf(metric)
-    return { metric, axis: curveAxis({ source, x: search.x, isCompared, stepMetric }) }
-  })
   const query = useRunMetrics(requestsOf(charts, source, drawing))
   return (
     <>
@@ -101,7 +98,9 @@ function Charts({ title, metrics, source, drawing }: ChartsProps) {
           <RunChart
             key={metric}
             metric={metric}
+            name={nameInGroup(metric, title, source)}
             axis={axis}
+            isAxisTold={isAxisTold}
             source={source}
             drawing={drawing}
             curveOf={(run) => curveOf(query.data, run, axis.column, metric)}
@@ -111,6 +110,12 @@ function Charts({ title, metrics, source, drawing }: ChartsProps) {
       </div>
     </>
   )
+}
+
+/** Without what the head of the group says already. */
+function nameInGroup(metric: string, title: string, source: Source): string {
+  const before = source === "system" ? "system." : `${title}/`
+  return metric.startsWith(before) ? metric.slice(before.length) : metric
 }
 
 /** One for each run and column that charts stand over. */

@@ -8,7 +8,10 @@ import type { Drawing } from "./run-curves.tsx"
 
 interface RunChartProps {
   metric: string
+  /** In the title. */
+  name: string
   axis: CurveAxis
+  isAxisTold: boolean
   source: Source
   drawing: Drawing
   /** undefined: not read yet, or the run has none. */
@@ -19,7 +22,7 @@ interface RunChartProps {
 const heights = { one: 140, compared: 200 }
 
 /** Until its curves are there the chart has its place already. */
-export function RunChart({ metric, axis, source, drawing, curveOf, isRead }: RunChartProps) {
+export function RunChart({ metric, name: title, axis, isAxisTold, source, drawing, curveOf, isRead }: RunChartProps) {
   const { runs, search, onChange } = drawing
   const { smooth = 0, x0, x1 } = search
   const isCompared = runs.length > 1
@@ -44,9 +47,9 @@ export function RunChart({ metric, axis, source, drawing, curveOf, isRead }: Run
     <section className={styles.chart} aria-label={name}>
       <header className={styles.title}>
         <h3 className={styles.name} title={metric}>
-          {name}
+          {title}
         </h3>
-        {axis.isOwn && <span className={styles.axis}>over {axis.name}</span>}
+        {axis.isOwn && !isAxisTold && <span className={styles.axis}>over {axis.name}</span>}
         {newest !== undefined && (
           <b className={styles.newest} title={formatExact(newest)}>
             {formatNumber(newest)}

@@ -42,9 +42,11 @@ export interface Drawing {
 interface RunCurvesProps extends Drawing {
   /** While nothing is logged. */
   none: ReactNode
+  /** Between the curves of the program and those of the machine. */
+  children?: ReactNode
 }
 
-export function RunCurves({ none, ...drawing }: RunCurvesProps) {
+export function RunCurves({ none, children, ...drawing }: RunCurvesProps) {
   const { runs, definitions, search, onChange } = drawing
   const logged = useNames(runs, "history")
   const measured = useNames(runs, "system")
@@ -71,6 +73,7 @@ export function RunCurves({ none, ...drawing }: RunCurvesProps) {
           ))
         }}
       </Loaded>
+      {children}
       {ofMachine.length > 0 && (
         <CurveGroup
           group={{ title: "System", metrics: ofMachine }}

@@ -1,6 +1,6 @@
 /** Files of a run: those that the client stores when it ends, and what the program saved. */
+import { fileAddress } from "../../../../api/files.ts"
 import { type OfRun, useRunFiles } from "../../../../api/runs/runs.ts"
-import { addressOf } from "../../../../base-path.ts"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
@@ -16,9 +16,6 @@ const heads = [
 
 export function RunFiles({ of, count }: { of: OfRun; count: number }) {
   const files = useRunFiles(of, count)
-  const { entity, project, run } = of
-  const addressOfFile = (name: string) =>
-    addressOf(`/files/${[entity, project, run, ...name.split("/")].map(encodeURIComponent).join("/")}`)
   return (
     <section aria-label="Files">
       <PaneHead title="Files" note={count === 0 ? undefined : counted(count, "file")} />
@@ -31,7 +28,7 @@ export function RunFiles({ of, count }: { of: OfRun; count: number }) {
               {rows.map(({ name, sizeBytes }) => (
                 <tr key={name}>
                   <td className={styles.file} title={name}>
-                    <a href={addressOfFile(name)} download={name.split("/").at(-1)}>
+                    <a href={fileAddress({ run: of, path: name }, {})} download={name.split("/").at(-1)}>
                       {name}
                     </a>
                   </td>

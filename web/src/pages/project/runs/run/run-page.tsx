@@ -11,6 +11,7 @@ import { TextLink } from "../../../../components/text/link.tsx"
 import { type CurrentProject, useProjectOfPage } from "../../../../shell/current-project.ts"
 import { idle, underWay } from "../../training/live.ts"
 import { RunCurves } from "../curves/run-curves.tsx"
+import { RunMedia, useMediaNames } from "../media/run-media.tsx"
 import { isUnderWay, RunState } from "../run-state.tsx"
 import { metricDefinitions } from "../run-values.ts"
 import { RunFacts } from "./run-facts.tsx"
@@ -78,8 +79,10 @@ function Content({ of, run }: { of: OfRun; run: OneRun }) {
             definitions={metricDefinitions(run.config)}
             search={search}
             onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
-            none={<NoCurve run={run} />}
-          />
+            none={<NoCurve of={of} run={run} />}
+          >
+            <RunMedia of={of} heardAt={run.heartbeatAt} config={run.config} />
+          </RunCurves>
         </div>
       }
       second={<RunFacts of={of} run={run} />}
@@ -87,11 +90,14 @@ function Content({ of, run }: { of: OfRun; run: OneRun }) {
   )
 }
 
-function NoCurve({ run }: { run: OneRun }) {
+/** Charts, tables and pictures stand below it. */
+function NoCurve({ of, run }: { of: OfRun; run: OneRun }) {
+  const media = useMediaNames(of, run.heartbeatAt)
+  if (media.length > 0) return null
   return (
     <Empty title="Nothing logged yet" {...(isUnderWay(run) ? { waitingFor: "the first numbers" } : {})}>
       <p>
-        Curves appear here for every number that <code>run.log</code> is given.
+        A curve appears here for every number that <code>run.log</code> is given, and what else it logs below them.
       </p>
     </Empty>
   )
