@@ -31,6 +31,7 @@ import { labelSearch } from "./pages/project/queues/label/label-search.ts"
 import { newQueueSearch } from "./pages/project/queues/new/new-queue-search.ts"
 import { queueSearch } from "./pages/project/queues/queue/queue-search.ts"
 import { isSettingsSection, settingsSearch, settingsSections } from "./pages/project/settings/settings-search.ts"
+import { artifactSearch, artifactsSearch } from "./pages/project/artifacts/artifacts-search.ts"
 import { runComparisonSearch } from "./pages/project/runs/comparison/run-comparison-search.ts"
 import { runSearch } from "./pages/project/runs/run/run-search.ts"
 import { runsSearch } from "./pages/project/runs/runs-search.ts"
@@ -204,6 +205,18 @@ const training = [
   }),
   createRoute({
     getParentRoute: () => project,
+    path: "/artifacts",
+    validateSearch: artifactsSearch,
+    component: pageCode(() => import("./pages/project/artifacts/artifacts-page.tsx"), "ArtifactsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
+    path: "/artifacts/$name",
+    validateSearch: artifactSearch,
+    component: pageCode(() => import("./pages/project/artifacts/artifact/artifact-page.tsx"), "ArtifactPage"),
+  }),
+  createRoute({
+    getParentRoute: () => project,
     path: "/base-models",
     component: pageCode(() => import("./pages/project/base-models/base-models-page.tsx"), "BaseModelsPage"),
   }),
@@ -367,8 +380,15 @@ function viewLink(list: "traces" | "evaluations") {
   })
 }
 
-/** Links that the Weave SDK prints, to where the same is here. */
+/** Links that the SDKs print, to where the same is here. */
 const sdkLinks = [
+  createRoute({
+    getParentRoute: () => project,
+    path: "/artifacts/$type/$name/$version",
+    beforeLoad: ({ params: { type: _type, version, ...params } }) => {
+      throw redirect({ to: "/$entity/$project/artifacts/$name", params, search: { v: version }, replace: true })
+    },
+  }),
   createRoute({
     getParentRoute: () => project,
     path: "/weave",

@@ -43,6 +43,7 @@ export const sections: readonly Section[] = [
       "/$entity/$project/jobs",
       "/$entity/$project/runs",
       "/$entity/$project/run-comparison",
+      "/$entity/$project/artifacts",
       "/$entity/$project/base-models",
     ],
     label: "Models & jobs",

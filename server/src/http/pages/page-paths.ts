@@ -4,7 +4,7 @@ import { reservedNames } from "../../wire/platform/reserved-names.ts"
 /** Pages without a project. */
 const serverPages = /^\/(login|design|settings(\/.*)?)?$/
 
-/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`). */
+/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`, `artifacts`). */
 const sections = [
   "traces",
   "conversations",
@@ -22,6 +22,7 @@ const sections = [
   "r",
   "runs",
   "run-comparison",
+  "artifacts",
 ]
 const projectPages = new RegExp(String.raw`^/[^/]+/[^/]+(/(${sections.join("|")})(/.*)?)?/?$`)
 

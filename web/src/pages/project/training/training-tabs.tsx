@@ -8,6 +8,7 @@ const lists = [
   { to: "/$entity/$project/models", name: "Models" },
   { to: "/$entity/$project/jobs", name: "Jobs" },
   { to: "/$entity/$project/runs", name: "Runs" },
+  { to: "/$entity/$project/artifacts", name: "Artifacts" },
   { to: "/$entity/$project/base-models", name: "Base models" },
 ] as const
 

@@ -1,4 +1,4 @@
-/** Beside the curves of a run: when and where it ran, its config and summary, its files. */
+/** Beside the curves of a run: when and where it ran, its config and summary, its artifacts and files. */
 import type { OfRun, OneRun } from "../../../../api/runs/runs.ts"
 import { JsonViewer } from "../../../../components/json/json-viewer.tsx"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
@@ -11,6 +11,7 @@ import { shortId } from "../../../../format/ids.ts"
 import { memberTexts } from "../../../../json/json-text.ts"
 import { isUnderWay } from "../run-state.tsx"
 import { configText, lastStep, machineOf, memberNumber, summaryText } from "../run-values.ts"
+import { RunArtifacts } from "./run-artifacts.tsx"
 import { RunFiles } from "./run-files.tsx"
 import styles from "./run-facts.module.css"
 
@@ -27,6 +28,7 @@ export function RunFacts({ of, run }: { of: OfRun; run: OneRun }) {
       </section>
       <Document title="Config" text={configText(run.config)} none="The run has no config." />
       <Document title="Summary" text={summaryText(run.summaryMetrics)} none="The run has no summary yet." />
+      <RunArtifacts of={of} heardAt={run.heartbeatAt} />
       <RunFiles of={of} count={run.fileCount} />
     </div>
   )

@@ -1,0 +1,171 @@
+/** The artifacts of a project: models, datasets and tables that runs of the wandb client logged, and the checkpoints of models. */
+import { getRouteApi } from "@tanstack/react-router"
+import { useState } from "react"
+import { type ListedCollection, useArtifactCollections, useArtifactTypes } from "../../../api/runs/artifacts.ts"
+import { SelectField } from "../../../components/controls/field.tsx"
+import type { Column } from "../../../components/data-table/columns.ts"
+import { DataTable } from "../../../components/data-table/data-table.tsx"
+import { PageBar } from "../../../components/layout/page-bar.tsx"
+import { Time } from "../../../components/signs/time.tsx"
+import { Empty } from "../../../components/states/empty.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { Code } from "../../../components/text/code.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import { formatExact } from "../../../format/numbers.ts"
+import { formatBytes } from "../../../format/sizes.ts"
+import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
+import { MoreRows } from "../training/more-rows.tsx"
+import { TrainingTabs } from "../training/training-tabs.tsx"
+import { Aliases } from "./aliases.tsx"
+import styles from "./artifacts-page.module.css"
+
+const route = getRouteApi("/signed-in/$entity/$project/artifacts")
+const rowHeight = 32
+
+export function ArtifactsPage() {
+  const project = useProjectOfPage()
+  const { type } = route.useSearch()
+  const collections = useArtifactCollections(project.params, type)
+  const isEmpty = collections.data?.length === 0 && type === undefined
+  return (
+    <>
+      <PageBar title="Models & jobs" tab="Artifacts" />
+      <TrainingTabs project={project} {...(isEmpty ? {} : { tools: <TypeFilter project={project} /> })} />
+      <div className={styles.list}>
+        <Loaded query={collections} what="artifacts">
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table project={project} rows={rows} />
+            ) : type === undefined ? (
+              <NoArtifacts />
+            ) : (
+              <Empty title="No artifact fits">No artifact of this project has the type {type}.</Empty>
+            )
+          }
+        </Loaded>
+        <MoreRows what="artifacts" query={collections} />
+      </div>
+    </>
+  )
+}
+
+function TypeFilter({ project }: { project: CurrentProject }) {
+  const { type } = route.useSearch()
+  const navigate = route.useNavigate()
+  const types = useArtifactTypes(project.params).data ?? []
+  const shown = type === undefined || types.includes(type) ? types : [...types, type]
+  return (
+    <SelectField
+      label="Type"
+      isLabelHidden
+      value={type ?? ""}
+      onChange={({ target }) => void navigate({ search: { type: target.value || undefined }, replace: true })}
+    >
+      <option value="">All types</option>
+      {shown.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
+function Table({ project, rows }: { project: CurrentProject; rows: readonly ListedCollection[] }) {
+  const navigate = route.useNavigate()
+  const [current, setCurrent] = useState<number | null>(null)
+  return (
+    <DataTable
+      label="Artifacts"
+      name="artifacts"
+      columns={columnsOf(project)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      idOf={({ name }) => name}
+      rowHeight={rowHeight}
+      current={current}
+      onCurrent={setCurrent}
+      onOpen={({ name }) =>
+        void navigate({ to: "/$entity/$project/artifacts/$name", params: { ...project.params, name } })
+      }
+    />
+  )
+}
+
+function columnsOf(project: CurrentProject): Column<ListedCollection>[] {
+  return [
+    {
+      id: "name",
+      title: "Artifact",
+      width: 320,
+      cell: ({ name }) => (
+        <TextLink
+          isQuiet
+          className={styles.title}
+          to="/$entity/$project/artifacts/$name"
+          params={{ ...project.params, name }}
+          title={name}
+        >
+          {name}
+        </TextLink>
+      ),
+    },
+    {
+      id: "type",
+      title: "Type",
+      width: 110,
+      cell: ({ type }) => (
+        <TextLink
+          isQuiet
+          from="/$entity/$project/artifacts"
+          to="."
+          search={{ type }}
+          title={`Only artifacts of the type ${type}`}
+        >
+          {type}
+        </TextLink>
+      ),
+    },
+    { id: "newest", title: "Newest", width: 70, cell: ({ newest }) => newest?.version ?? "–" },
+    { id: "aliases", title: "Aliases", width: 180, cell: ({ newest }) => <Aliases of={newest?.aliases ?? []} /> },
+    { id: "made", title: "Made", width: 92, cell: ({ newest }) => newest && <Time at={newest.createdAt} /> },
+    {
+      id: "files",
+      title: "Files",
+      width: 76,
+      isNumber: true,
+      cell: ({ newest }) => newest && formatExact(newest.fileCount),
+    },
+    {
+      id: "size",
+      title: "Size",
+      width: 92,
+      isNumber: true,
+      cell: ({ newest }) => newest && formatBytes(newest.size),
+    },
+    {
+      id: "versions",
+      title: "Versions",
+      width: 84,
+      isNumber: true,
+      cell: ({ versions }) => formatExact(versions),
+    },
+  ]
+}
+
+const code = [
+  'artifact = wandb.Artifact("checkpoint", type="model")',
+  'artifact.add_dir("out")',
+  "run.log_artifact(artifact)",
+].join("\n")
+
+function NoArtifacts() {
+  return (
+    <div className={styles.none}>
+      <Empty title="No artifacts yet">
+        Files that belong to a run are logged as an artifact, in versions. Checkpoints of models stand here too.
+      </Empty>
+      <Code label="Code for a first artifact" code={code} />
+    </div>
+  )
+}

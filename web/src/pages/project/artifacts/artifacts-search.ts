@@ -1,0 +1,7 @@
+import { searchKeys, searchText } from "../../../url/search.ts"
+
+/** `type`: only artifacts of it. */
+export const artifactsSearch = searchKeys({ type: searchText })
+
+/** `v`: a version, as `v3`, or an alias; without it the newest. */
+export const artifactSearch = searchKeys({ v: searchText })
