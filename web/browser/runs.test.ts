@@ -95,6 +95,78 @@ test("runs are found by name, tag, group and job type, and sorted by what they c
   await close()
 })
 
+test("runs are found by their state, however they ended", async () => {
+  const { page, close } = await open(`/${project}/runs`)
+  await page.getByText("3 runs", { exact: true }).waitFor()
+  const state = page.getByRole("combobox", { name: "State" })
+  await state.selectOption("Running")
+  await expect.poll(() => listed(page)).toEqual(["longer-context"])
+  await page.getByText("1 run", { exact: true }).waitFor()
+  await state.selectOption("Unsuccessful")
+  await expect.poll(() => listed(page)).toEqual(["first-try"])
+  expect(keys(page)).toEqual({ state: "unsuccessful" })
+  await state.selectOption("Killed")
+  await page.getByRole("heading", { name: "No run fits" }).waitFor()
+  await page.getByRole("button", { name: "Show all runs" }).click()
+  await expect.poll(() => listed(page)).toEqual(["longer-context", "wide-layers-7", "first-try"])
+  expect(keys(page)).toEqual({})
+  await close()
+})
+
+test("values of configs and summaries are columns by choice, which the address keeps; runs are sorted by them", async () => {
+  const visit = await open(`/${project}/runs`)
+  const { page } = visit
+  await rowOf(page, "first-try").waitFor()
+  const asked = visit.requests.length
+  await page.getByRole("button", { name: "Columns" }).click()
+  const dialog = page.getByRole("dialog", { name: "Columns" })
+  await dialog.getByRole("checkbox", { name: "config.optimizer.name" }).check()
+  await dialog.getByRole("checkbox", { name: "Took" }).check()
+  for (const shown of ["Created", "Last step", "Group", "Job type", "Tags", "summary.epoch", "summary.lr", "Notes"]) {
+    await dialog.getByRole("checkbox", { name: shown, exact: true }).uncheck()
+  }
+  await dialog.getByLabel("Any value").fill("lr")
+  await dialog.getByRole("button", { name: "Add", exact: true }).click()
+  await dialog.getByText("A path begins with config. or summary.").waitFor()
+  await dialog.getByLabel("Any value").fill("config.lr")
+  await dialog.getByRole("button", { name: "Add", exact: true }).click()
+  await dialog.getByRole("button", { name: "Move config.lr forward" }).click()
+  await dialog.getByRole("button", { name: "Done" }).click()
+  expect(visit.requests.length).toBeGreaterThan(asked)
+  const shown = keys(page)["cols"]?.split(",")
+  expect(shown?.slice(0, 2)).toEqual(["state", "run"])
+  expect(shown?.slice(-3)).toEqual(["config.optimizer.name", "config.lr", "took"])
+  await page.goto(`${heddle.url}/${project}/runs?cols=run,took,config.lr,config.optimizer.name,config.seed,no-column`)
+  await expect.poll(() => columnOf(page, "config.optimizer.name")).toEqual(["adamw", "adamw", "sgd"])
+  expect(await columnOf(page, "config.seed")).toEqual(Array(3).fill("4611686018427387923"))
+  expect((await columnOf(page, "Took")).map((text) => text.replaceAll(/\s/g, " "))).toEqual([
+    "1 m 59 s",
+    "49 m 59 s",
+    "39.0 s",
+  ])
+  const byRate = page.getByRole("button", { name: "config.lr", exact: true })
+  await byRate.click()
+  await page.waitForURL("**/runs?*sort=config.lr*")
+  await expect.poll(() => columnOf(page, "config.lr")).toEqual(["0.001", "0.0003", "0.0003"])
+  await byRate.click()
+  await expect.poll(() => columnOf(page, "config.lr")).toEqual(["0.0003", "0.0003", "0.001"])
+  expect(complaintsOf(visit)).toEqual([])
+  await visit.close()
+})
+
+test("a metric that is called as a column is another column", async () => {
+  const named = { displayName: "odd", exitCode: 0, steps: 2 }
+  await fillRun(heddle, "odd-names", { ...named, name: "o1" })
+  const summary = { offset: 0, content: [JSON.stringify({ state: 7, created: 3, run: 5, _step: 1 })] }
+  await heddle.send("POST", "/files/local/odd-names/o1/file_stream", { files: { "wandb-summary.json": summary } })
+  const { page, close } = await open("/local/odd-names/runs?sort=summary.created")
+  await rowOf(page, "odd").waitFor()
+  expect(await columnOf(page, "State")).toEqual([expect.stringContaining("running")])
+  expect([await columnOf(page, "state"), await columnOf(page, "run")]).toEqual([["7"], ["5"]])
+  expect(await page.locator('[aria-sort="descending"]').allInnerTexts()).toEqual(["created"])
+  await close()
+})
+
 /** Texts of a column of the list, from the top. */
 async function columnOf(page: Page, head: string): Promise<string[]> {
   const grid = page.getByRole("grid", { name: "Runs" })
@@ -293,6 +365,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
   const pages = [
     ["/runs", page.getByRole("link", { name: "first-try" })],
     ["/runs/w1jkb71d?smooth=0.5&system=1", page.locator('[data-drawn="true"]').first()],
+    ["/runs?state=finished&cols=run,config.lr,summary.train/loss", page.getByRole("link", { name: "wide-layers-7" })],
     ["/runs?tag=wide&group=sweep-a&type=train&runs=old1", page.getByRole("link", { name: "wide-layers-7" })],
     ["/run-comparison?runs=old1,w1jkb71d,live1&same=1&smooth=0.5", page.locator('[data-drawn="true"]').first()],
     ["/run-comparison", page.getByRole("heading", { name: "Choose runs to compare" })],

@@ -1,5 +1,5 @@
 /** The list of runs of the wandb client. Apart from what one run has: the palette asks for it, and stands on every page. */
-import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query"
+import { infiniteQueryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import type { ApiError } from "../api-error.ts"
 import { askGraphql } from "./graphql.ts"
 
@@ -22,6 +22,8 @@ export interface ListedRun {
   notes: string | null
   /** JSON text, in which NaN and the infinities stand as Python writes them. */
   summaryMetrics: string
+  /** As {@link summaryMetrics}; undefined: not asked for. */
+  config?: string
 }
 
 export interface Connection<Node> {
@@ -32,10 +34,15 @@ export interface Connection<Node> {
 export const listedFields = "name displayName state createdAt heartbeatAt tags group jobType notes summaryMetrics"
 const pageRows = 50
 
-const runsText = `query($entity: String!, $project: String!, $order: String, $filters: JSONString, $first: Int, $after: String) {
+const runsText = (fields: string) =>
+  `query($entity: String!, $project: String!, $order: String, $filters: JSONString, $first: Int, $after: String) {
   project(name: $project, entityName: $entity) {
     runs(order: $order, filters: $filters, first: $first, after: $after) {
-      edges { node { ${listedFields} } } pageInfo { hasNextPage endCursor } } }
+      edges { node { ${fields} } } pageInfo { hasNextPage endCursor } } }
+}`
+
+const countText = `query($entity: String!, $project: String!, $filters: JSONString) {
+  project(name: $project, entityName: $entity) { runCount(filters: $filters) }
 }`
 
 export type RunsAnswer<Run = ListedRun> = { project: { runs: Connection<Run> } | null }
@@ -48,18 +55,35 @@ export interface RunSelection {
   filters?: object | undefined
 }
 
-/** Page after page. */
+type OfProject = { entity: string; project: string }
+
+const filtersText = (filters: object | undefined) => (filters === undefined ? null : JSON.stringify(filters))
+
+/** How many there are, on all pages. */
+export function useRunCount(of: OfProject, { filters }: RunSelection, live: Live) {
+  const variables = { ...of, filters: filtersText(filters) }
+  return useQuery<{ project: { runCount: number } | null }, ApiError, number>({
+    queryKey: ["POST /graphql run count", variables],
+    queryFn: ({ signal }) => askGraphql(countText, variables, signal),
+    select: ({ project }) => project?.runCount ?? 0,
+    ...live,
+  })
+}
+
+/** Page after page. A config may be large: it is read where it is shown. */
 export function useRunPages(
-  of: { entity: string; project: string },
+  of: OfProject,
   { order = "-created_at", filters }: RunSelection = {},
   live: Live = {},
+  hasConfig = false,
 ) {
-  const selection = { order, filters: filters === undefined ? null : JSON.stringify(filters) }
+  const selection = { order, filters: filtersText(filters) }
+  const text = runsText(hasConfig ? `${listedFields} config` : listedFields)
   const options = infiniteQueryOptions<RunsAnswer, ApiError, ListedRun[], unknown[], string | null>({
-    queryKey: ["POST /graphql runs", of, selection],
+    queryKey: ["POST /graphql runs", of, selection, hasConfig],
     initialPageParam: null,
     queryFn: ({ pageParam: after, signal }) =>
-      askGraphql(runsText, { ...of, ...selection, first: pageRows, after }, signal),
+      askGraphql(text, { ...of, ...selection, first: pageRows, after }, signal),
     getNextPageParam: ({ project }) =>
       project?.runs.pageInfo.hasNextPage ? project.runs.pageInfo.endCursor : undefined,
     select: ({ pages }) => pages.flatMap(runsOf),

@@ -1,12 +1,14 @@
-/** The runs of the wandb client in a project: found by name, tag, group and job type, sorted by what they came to, compared. */
+/** The runs of the wandb client in a project: found by state, name, tag, group and job type, sorted by what they came to, compared. */
 import { getRouteApi } from "@tanstack/react-router"
-import { GitCompareArrows, X } from "lucide-react"
-import { type ListedRun, useRunPages } from "../../../api/runs/run-list.ts"
+import { Columns3, GitCompareArrows, X } from "lucide-react"
+import { useState } from "react"
+import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
-import { TextField } from "../../../components/controls/field.tsx"
+import { SelectField, TextField } from "../../../components/controls/field.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { Empty } from "../../../components/states/empty.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
+import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { underWay } from "../training/live.ts"
@@ -14,16 +16,21 @@ import { MoreRows } from "../training/more-rows.tsx"
 import { TrainingTabs } from "../training/training-tabs.tsx"
 import { mostRuns } from "./comparison/run-looks.ts"
 import { NoRuns } from "./no-runs.tsx"
-import { filterFields, runSelection } from "./run-selection.ts"
+import { filterFields, isConfigPath, runSelection, type StateChoice } from "./run-selection.ts"
 import styles from "./runs-page.module.css"
+import { runStateChoices } from "./runs-search.ts"
 import { RunsTable } from "./runs-table.tsx"
 
 const route = getRouteApi("/signed-in/$entity/$project/runs")
 
 export function RunsPage() {
   const project = useProjectOfPage()
-  const selection = runSelection(route.useSearch())
-  const runs = useRunPages(project.params, selection, underWay)
+  const search = route.useSearch()
+  const selection = runSelection(search)
+  const [isChoosing, setChoosing] = useState(false)
+  const hasConfig = isChoosing || (search.cols ?? []).some(isConfigPath)
+  const runs = useRunPages(project.params, selection, underWay, hasConfig)
+  const count = useRunCount(project.params, selection, underWay)
   const isFiltered = selection.filters !== undefined
   const isEmpty = runs.data?.length === 0 && !isFiltered
   return (
@@ -31,14 +38,18 @@ export function RunsPage() {
       <PageBar
         title="Models & jobs"
         tab="Runs"
+        aside={count.data !== undefined && !isEmpty && <span aria-live="polite">{counted(count.data, "run")}</span>}
         actions={<CompareLink project={project} runs={runs.data ?? []} isFiltered={isFiltered} />}
       />
-      <TrainingTabs project={project} {...(isEmpty ? {} : { tools: <Filters /> })} />
+      <TrainingTabs
+        project={project}
+        {...(isEmpty ? {} : { tools: <Filters onColumns={() => setChoosing(true)} /> })}
+      />
       <div className={styles.list}>
         <Loaded query={runs} what="runs">
           {(rows) =>
             rows.length > 0 ? (
-              <RunsTable project={project} runs={rows} />
+              <RunsTable project={project} runs={rows} isChoosing={isChoosing} onChosen={() => setChoosing(false)} />
             ) : isFiltered ? (
               <NoneFound />
             ) : (
@@ -100,7 +111,16 @@ function CompareLink({ project, runs, isFiltered }: CompareLinkProps) {
   )
 }
 
-function Filters() {
+const stateWords: Readonly<Record<StateChoice, string>> = {
+  running: "Running",
+  finished: "Finished",
+  failed: "Failed",
+  crashed: "Crashed",
+  killed: "Killed",
+  unsuccessful: "Unsuccessful",
+}
+
+function Filters({ onColumns }: { onColumns: () => void }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changes: typeof search) =>
@@ -123,6 +143,21 @@ function Filters() {
             </Button>
           ),
       )}
+      <span className={styles.state}>
+        <SelectField
+          label="State"
+          isLabelHidden
+          value={search.state ?? ""}
+          onChange={({ target }) => change({ state: runStateChoices.find((state) => state === target.value) })}
+        >
+          <option value="">Any state</option>
+          {runStateChoices.map((state) => (
+            <option key={state} value={state}>
+              {stateWords[state]}
+            </option>
+          ))}
+        </SelectField>
+      </span>
       <span className={styles.find}>
         <TextField
           label="Find a run by its name"
@@ -134,6 +169,9 @@ function Filters() {
           onChange={({ target }) => change({ q: target.value || undefined })}
         />
       </span>
+      <Button kind="quiet" icon={Columns3} onClick={onColumns}>
+        Columns
+      </Button>
     </>
   )
 }
@@ -147,7 +185,7 @@ function NoneFound() {
         <Button
           onClick={() =>
             void navigate({
-              search: (before) => ({ ...before, q: undefined, tag: undefined, group: undefined, type: undefined }),
+              search: ({ runs, sort, up, cols }) => ({ runs, sort, up, cols }),
               replace: true,
             })
           }
@@ -156,7 +194,7 @@ function NoneFound() {
         </Button>
       }
     >
-      No run of this project has that name, tag, group or job type.
+      No run of this project has that name, state, tag, group or job type.
     </Empty>
   )
 }

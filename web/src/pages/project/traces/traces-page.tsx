@@ -21,7 +21,7 @@ import { NoProject } from "../no-project.tsx"
 import { Agents } from "./agents/agents.tsx"
 import { Conversations } from "./agents/conversations.tsx"
 import { type CallRow, callColumns, isPath, pathColumn, usualColumns } from "./call-columns.tsx"
-import { ColumnChooser } from "./column-chooser.tsx"
+import { ColumnChooser } from "../columns/column-chooser.tsx"
 import { FacetsDialog } from "./facets-dialog.tsx"
 import { Facets } from "./facets.tsx"
 import { FilterBar } from "./filter-bar.tsx"
@@ -302,7 +302,11 @@ function Traces({ project }: { project: CurrentProject }) {
         <ColumnChooser
           shown={columns.map(({ id }) => id)}
           columns={known}
+          usual={usualColumns}
           paths={paths}
+          isPath={isPath}
+          example="inputs.ticket.id"
+          pathRule="A path begins with inputs., output., attributes. or summary."
           onChange={(shown) => change({ cols: shown })}
           onClose={() => setChoosing(false)}
         />

@@ -1,25 +1,31 @@
-/** Which columns a table of calls shows, in which order; any path of the payloads can be one. */
+/** Which columns a table shows, in which order; any path of the values of its rows can be one. */
 import { ArrowDown, ArrowUp } from "lucide-react"
 import { type FormEvent, useState } from "react"
-import type { Column } from "../../../components/data-table/columns.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { Checkbox, TextField } from "../../../components/controls/field.tsx"
 import { Dialog } from "../../../components/layers/dialog.tsx"
-import { type CallRow, isPath, usualColumns } from "./call-columns.tsx"
 import styles from "./column-chooser.module.css"
 
 interface ColumnChooserProps {
   /** Ids of those that are shown, in order. */
   shown: readonly string[]
-  columns: readonly Column<CallRow>[]
+  columns: readonly { id: string; title: string }[]
+  /** Ids of those that are shown unless somebody chooses. */
+  usual: readonly string[]
   /** Paths that the rows have. */
   paths: readonly string[]
+  isPath: (text: string) => boolean
+  /** A path as an example. */
+  example: string
+  /** What a path is, for whoever typed something else. */
+  pathRule: string
   /** undefined: the usual ones. */
   onChange: (shown: string[] | undefined) => void
   onClose: () => void
 }
 
-export function ColumnChooser({ shown, columns, paths, onChange, onClose }: ColumnChooserProps) {
+export function ColumnChooser(props: ColumnChooserProps) {
+  const { shown, columns, usual, paths, isPath, example, pathRule, onChange, onClose } = props
   const [path, setPath] = useState("")
   const [problem, setProblem] = useState<string | null>(null)
   const titles = new Map(columns.map(({ id, title }) => [id, title]))
@@ -32,7 +38,7 @@ export function ColumnChooser({ shown, columns, paths, onChange, onClose }: Colu
   const add = (event: FormEvent) => {
     event.preventDefault()
     const wanted = path.trim()
-    if (!isPath(wanted)) return setProblem("A path begins with inputs., output., attributes. or summary.")
+    if (!isPath(wanted)) return setProblem(pathRule)
     if (!shown.includes(wanted)) onChange([...shown, wanted])
     setPath("")
   }
@@ -82,7 +88,7 @@ export function ColumnChooser({ shown, columns, paths, onChange, onClose }: Colu
           <TextField
             label="Any value"
             isMono
-            placeholder="inputs.ticket.id"
+            placeholder={example}
             value={path}
             error={problem}
             onChange={(event) => {
@@ -93,7 +99,7 @@ export function ColumnChooser({ shown, columns, paths, onChange, onClose }: Colu
           <Button type="submit">Add</Button>
         </form>
         <div className={styles.actions}>
-          <Button kind="quiet" disabled={shown.join() === usualColumns.join()} onClick={() => onChange(undefined)}>
+          <Button kind="quiet" disabled={shown.join() === usual.join()} onClick={() => onChange(undefined)}>
             The usual columns
           </Button>
           <Button kind="primary" onClick={onClose}>
