@@ -81,7 +81,7 @@ test("conversations are listed with the newest first, sorted, within a time, and
   await close()
 })
 
-test("a field above the lists finds agents by name, and conversations by what was said in them", async () => {
+test("a field above the lists finds agents by name, and conversations by what was said or failed in them", async () => {
   const { page, complaints, close } = await open("/traces?lens=agents")
   await page.getByText("3 agents").waitFor()
   await page.keyboard.press("/")
@@ -106,6 +106,8 @@ test("a field above the lists finds agents by name, and conversations by what wa
   await page.getByText("None holds “nobody said this”.").waitFor()
   await page.getByRole("searchbox").fill("torn SEAM")
   await page.getByRole("row").nth(1).getByText("My parcel came").waitFor()
+  await page.getByRole("searchbox").fill("warehouse did not")
+  await page.getByText("1 conversation", { exact: true }).waitFor()
   expect(complaints).toEqual([])
   await close()
 })

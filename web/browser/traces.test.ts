@@ -424,6 +424,20 @@ describe("the filter", () => {
     await close()
   })
 
+  test("finds errors by their words, which stand out in the row", async () => {
+    const { page, close } = await open()
+    const field = page.getByRole("combobox", { name: "Filter" })
+    await field.fill("no ANSWER timeout")
+    await field.press("Enter")
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    // Words on the lines above the last are found as well.
+    await field.fill("traceback")
+    await field.press("Enter")
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    await expect.poll(() => row(page, 1).locator("mark").allTextContents()).toEqual(["Timeout", "no", "answer"])
+    await close()
+  })
+
   test("marks the part that it does not understand, and keeps the text to be mended", async () => {
     const { page, close } = await open()
     const field = page.getByRole("combobox", { name: "Filter" })

@@ -376,6 +376,7 @@ describe("calls 10: groups of spans", () => {
     expect(await found('"id":1')).toEqual([["c1", 8]])
     expect(await found("shipped", "agent_name")).toEqual([["helper", 6]])
     expect(await found("%")).toEqual([])
+    expect(await found("NO network")).toEqual([["c1", 8]])
     expect(ids((await query({ q: "roses" })).spans)).toEqual(["f3"])
     expect((await query({ q: "" })).total_count).toBe(9)
   })

@@ -17,7 +17,9 @@ type Direction = "asc" | "desc"
 const contains = (path: string, word: string, case_insensitive = true) => ({
   $contains: { input: { $getField: path }, substr: { $literal: word }, case_insensitive },
 })
-const anywhere = (word: string) => ({ $or: [contains("inputs", word), contains("output", word)] })
+const anywhere = (word: string) => ({
+  $or: ["inputs", "output", "exception"].map((path) => contains(path, word)),
+})
 const compare = (operator: string, path: string, value: unknown) => ({
   [operator]: [{ $getField: path }, { $literal: value }],
 })
@@ -46,6 +48,7 @@ interface ExpectedCall {
   second: number
   inputs: string
   output: string
+  exception: string
   isStarted: boolean
   isDeleted: boolean
 }
@@ -76,6 +79,7 @@ class ModelledProject {
       second: number,
       inputs: "",
       output: "",
+      exception: "",
       isStarted: false,
       isDeleted: false,
     }))
@@ -94,7 +98,9 @@ class ModelledProject {
       await this.#post("/call/start", { start: { ...start, inputs: { note: call.inputs } } })
     } else if (kind < 6) {
       call.output = this.#note()
-      const end = { ...key, ended_at: timeOf(100), summary: {}, output: { note: call.output } }
+      call.exception = this.#note()
+      const exception = call.exception === "" ? null : `Traceback:\n  ${call.exception}`
+      const end = { ...key, ended_at: timeOf(100), summary: {}, output: { note: call.output }, exception }
       await this.#post("/call/end", { end })
     } else if (this.#random(4) === 0) {
       call.isDeleted ||= call.isStarted
@@ -108,7 +114,8 @@ class ModelledProject {
     const after = compare("$gte", "started_at", firstSecond + second)
     const before = compare("$lt", "started_at", firstSecond + second)
     const has = (text: string, part: string) => text.toLowerCase().includes(part)
-    const any = ({ inputs, output }: ExpectedCall, part: string) => has(inputs, part) || has(output, part)
+    const any = ({ inputs, output, exception }: ExpectedCall, part: string) =>
+      [inputs, output, exception].some((text) => has(text, part))
     const cases: [object, (call: ExpectedCall) => boolean][] = [
       [anywhere(word), (call) => any(call, word)],
       [{ $and: [anywhere(word), anywhere(other)] }, (call) => any(call, word) && any(call, other)],
@@ -116,6 +123,9 @@ class ModelledProject {
         { $and: [contains("inputs.note", word), contains("output.note", other)] },
         ({ inputs, output }) => has(inputs, word) && has(output, other),
       ],
+      [contains("exception", word), ({ exception }) => has(exception, word)],
+      [contains("exception", word, false), ({ exception }) => exception.includes(word)],
+      [{ $not: [contains("exception", word)] }, ({ exception }) => exception !== "" && !has(exception, word)],
       [contains("output.note", word, false), ({ output }) => output.includes(word)],
       [compare("$eq", "inputs.note", word), ({ inputs }) => inputs === word],
       [

@@ -46,7 +46,7 @@ function spellingsOfOp(name: string, projectId: string): string[] {
 
 function operandOf(clause: Clause): Operand {
   if (clause.field === null)
-    return anyOf(["inputs", "output"].map((path) => contains(path, clause.values[0]?.text ?? "")))
+    return anyOf(["inputs", "output", "exception"].map((path) => contains(path, clause.values[0]?.text ?? "")))
   const field = fieldOf(clause.field)
   if (field === null) throw new Error(`${clause.field} is no field`)
   if (field.kind === "feedback") return feedbackOperand(field.path, clause)

@@ -1,6 +1,6 @@
 /**
  * The filter language of calls: `op is handle_ticket and duration > 10s "refund"`. Clauses are joined by "and"; a word or a
- * quoted text alone is looked for in inputs and outputs. The text is what an address holds and what people type; chips
+ * quoted text alone is looked for in inputs, outputs and errors. The text is what an address holds and what people type; chips
  * are drawn from it and written back to it.
  */
 import { fieldOf } from "./filter-fields.ts"
@@ -15,7 +15,7 @@ export interface FilterValue {
 }
 
 export interface Clause {
-  /** null: any words of inputs and outputs. */
+  /** null: any words of inputs, outputs and errors. */
   field: string | null
   operator: Operator
   values: readonly FilterValue[]

@@ -67,6 +67,8 @@ test("words are looked for as JSON writes them, plain and with escapes", () => {
   expect(query).toContain(JSON.stringify('é\\"x'))
   expect(query).toContain(JSON.stringify('\\u00e9\\"x'))
   expect(query).toContain('"$getField":"output"')
+  // An error is no JSON.
+  expect(query?.split('"$getField":"exception"')).toHaveLength(2)
 })
 
 test("a range is part of what is asked", () => {

@@ -10,7 +10,7 @@ export const messagesSql = `arrayConcat(
   if(tool_call_result = '', [], [('tool_result', tool_call_result)])
 )`
 
-const names = ["agent_name", "conversation_id", "conversation_name"]
+const ownTexts = ["agent_name", "conversation_id", "conversation_name", "error_type", "status_message"]
 
 /** SQL: whether the text occurs, whatever the case of its letters. */
 export function occursSql(sql: string, text: string, parameters: SqlParameters): string {
@@ -23,9 +23,9 @@ export function isSaidSql(content: string, text: string, parameters: SqlParamete
   return `(${spellings.map((one) => occursSql(content, one, parameters)).join(" or ")})`
 }
 
-/** SQL: whether the names of a span or what is said in it hold the text. */
+/** SQL: whether the names of a span, its error or what is said in it hold the text. */
 export function holdsSql(text: string, parameters: SqlParameters): string {
-  const named = names.map((name) => occursSql(name, text, parameters))
+  const own = ownTexts.map((name) => occursSql(name, text, parameters))
   const said = `arrayExists(message -> ${isSaidSql("message.2", text, parameters)}, ${messagesSql})`
-  return `(${[...named, said].join(" or ")})`
+  return `(${[...own, said].join(" or ")})`
 }

@@ -23,6 +23,8 @@ export interface SqlValue {
   list?: string
   /** For a `json`: where the whole text is. */
   jsonText?: JsonText
+  /** For a text that rows hold as it is: its column. */
+  storedText?: string
   /** For a `json`: ClickHouse's name of the value's type, or NULL for null and for a missing value. */
   jsonType?: string
 }

@@ -86,9 +86,24 @@ function leafSearch(expression: Operand, scope: QueryScope): RowSearch[] {
   if (leaf?.field === undefined) return []
   const value = scope.field(leaf.field)
   // Other values are made of rows of another table, or of several.
-  if (value.jsonText?.hasNeedlessEscape === undefined) return []
-  const sql = searchText(value, leaf.wanted, scope, leaf.position)
+  const sql =
+    value.storedText !== undefined
+      ? searchStored(value.storedText, leaf, scope.parameters)
+      : value.jsonText?.hasNeedlessEscape !== undefined
+        ? searchText(value, leaf.wanted, scope, leaf.position)
+        : null
   return sql === null ? [] : [{ sql, length: Math.min(...leaf.wanted.filter(isPlain).map((text) => text.length)) }]
+}
+
+/** Of a text that no JSON spells otherwise. */
+function searchStored(
+  column: string,
+  { wanted, position = "position" }: Leaf,
+  parameters: SqlParameters,
+): string | null {
+  if (wanted.length === 0 || wanted.length > needlesAtOnce || !wanted.every(isPlain)) return null
+  const searches = wanted.map((text) => `${position}(${column}, ${parameters.bind(text, "String")}) > 0`)
+  return `ifNull(${searches.join(" or ")}, false)`
 }
 
 interface Leaf {

@@ -6,7 +6,7 @@ import { callDuration, callName, callStatus } from "../../../calls/call-names.ts
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
 import { isDroppedPayload } from "../../../calls/dropped-payload.ts"
 import { fieldOf } from "../../../calls/filter/filter-fields.ts"
-import { matchSnippet } from "../../../calls/match-snippet.ts"
+import { matchSnippet, type SnippetPart } from "../../../calls/match-snippet.ts"
 import { valueAt } from "../../../calls/payload-path.ts"
 import { payloadPreview } from "../../../calls/payload-preview.ts"
 import type { Column } from "../../../components/data-table/columns.ts"
@@ -36,7 +36,7 @@ export interface CallRow {
 
 export interface ColumnContext {
   project: CurrentProject
-  /** Looked for in inputs and outputs. */
+  /** Looked for in inputs, outputs and errors. */
   words: readonly string[]
   /** There is room for few columns. */
   isNarrow: boolean
@@ -187,7 +187,7 @@ function Output({ row, words }: { row: CallRow; words: readonly string[] }) {
     const line = lastLine(call.exception)
     return (
       <span className={styles.failed} title={line}>
-        {line}
+        <Snippet parts={matchSnippet(line, call.exception, words)} />
       </span>
     )
   }
@@ -220,10 +220,14 @@ function Preview({
   const preview = payloadPreview(text)
   return (
     <span className={styles.preview} title={preview}>
-      {matchSnippet(preview, text, words).map((part, index) =>
-        part.isMatch ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,
-      )}
+      <Snippet parts={matchSnippet(preview, text, words)} />
     </span>
+  )
+}
+
+function Snippet({ parts }: { parts: readonly SnippetPart[] }) {
+  return parts.map((part, index) =>
+    part.isMatch ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,
   )
 }
 

@@ -151,7 +151,7 @@ export function FilterBar({ text, known, onChange }: FilterBarProps) {
           autoComplete="off"
           spellCheck={false}
           value={draft}
-          placeholder={clauses.length === 0 ? "Filter, or words to find in inputs and outputs" : ""}
+          placeholder={clauses.length === 0 ? "Filter, or words to find in inputs, outputs and errors" : ""}
           onChange={(event) => type(event.target.value)}
           onFocus={() => setOpen(true)}
           onBlur={() => setOpen(false)}

@@ -32,7 +32,7 @@ export function useCallList(projectId: string, search: TracesSearch) {
     selection: selectionOf(clauses, scope),
     sort,
     sortBy: { field: sortFieldOf(sort.column) ?? "started_at", direction: sort.direction },
-    /** Looked for in inputs and outputs. */
+    /** Looked for in inputs, outputs and errors. */
     words: clauses.filter(({ field }) => field === null).flatMap(({ values }) => values.map(({ text }) => text)),
   }
 }

@@ -66,7 +66,7 @@ export function callField(path: string, scope: CallFieldScope): SqlValue {
   if (payloads.has(column)) return payloadValue([column, ...rest], expansions, parameters)
   if (rest.length > 0 && path !== "annotation_queue_items.queue_id") throw unknownField(path)
   if (texts.has(head)) return textValue(head)
-  if (clearableTexts.has(head)) return textValue(`nullIf(${head}, '')`)
+  if (clearableTexts.has(head)) return { ...textValue(`nullIf(${head}, '')`), storedText: head }
   if (numbers.has(head)) return numberValue(head)
   if (times.has(head)) return timeValue(head)
   if (head === "expire_at") return timeValue(expireAtSql(scope.retentionDays))

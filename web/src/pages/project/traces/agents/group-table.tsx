@@ -28,7 +28,7 @@ const route = getRouteApi("/signed-in/$entity/$project/traces")
 
 type Lens = "conversations" | "agents"
 const titles = { conversations: "Conversations", agents: "Agents" } as const
-const finds = { conversations: "Find by name, agent or what was said", agents: "Find by name" } as const
+const finds = { conversations: "Find by name, agent, error or what was said", agents: "Find by name" } as const
 
 /** What the address asks a list for. */
 export function useGroupSearch(sortFields: Readonly<Record<string, string>>) {
