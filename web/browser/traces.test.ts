@@ -761,6 +761,37 @@ test("a click on a column's head sorts the table, and the order is in the addres
   await close()
 })
 
+test("texts take the room that is left; a width that somebody sets holds, and so do the others", async () => {
+  const { page, close } = await open()
+  await page.setViewportSize({ width: 2200, height: 800 })
+  await row(page, 1).getByText("zipper").waitFor()
+  const widths = async () => {
+    const heads = await page.getByRole("columnheader").all()
+    const boxes = await Promise.all(heads.map((head) => head.boundingBox()))
+    return boxes.map((box) => Math.round(box?.width ?? 0))
+  }
+  const table = await page.getByRole("grid", { name: "Traces" }).boundingBox()
+  const before = await widths()
+  expect(before.reduce((sum, width) => sum + width, 0)).toBe((table?.width ?? 0) - 8)
+  const edge = page.getByRole("separator", { name: "Width of Input" })
+  await edge.hover()
+  await page.mouse.down()
+  const { x = 0, y = 0 } = (await edge.boundingBox()) ?? {}
+  await page.mouse.move(x - 96.5, y + 9)
+  await page.mouse.up()
+  const input = before[4] ?? 0
+  const [narrower = 0] = (await widths()).slice(4)
+  expect([input - narrower > 80, input - narrower < 120]).toEqual([true, true])
+  expect((await widths()).toSpliced(4, 1)).toEqual(before.toSpliced(4, 1))
+  await page.reload()
+  await row(page, 1).getByText("zipper").waitFor()
+  expect((await widths())[4]).toBe(narrower)
+  await edge.focus()
+  await page.keyboard.press("ArrowRight")
+  expect((await widths())[4]).toBe(narrower + 16)
+  await close()
+})
+
 test("any value of a payload is a column, with its digits as they were written", async () => {
   const { page, close } = await open("?cols=name,inputs.big&sort=inputs.ticket.number")
   await row(page, 1).getByText("12345678901234567890").waitFor()

@@ -6,7 +6,10 @@ export interface Column<Row> {
   title: string
   /** Beside the title: the unit, when it is the same in every row. */
   unit?: string
+  /** Pixels, unless a person sets it. */
   width: number
+  /** Its share of the room that is left beside all columns, until a person sets a width. Without: it takes none of it. */
+  grows?: number
   /** Numbers stand right. */
   isNumber?: boolean
   isSortable?: boolean

@@ -12,6 +12,7 @@ import {
 } from "@tanstack/react-table"
 import { ArrowDown, ArrowUp } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from "react"
+import { flushSync } from "react-dom"
 import { useKeys } from "../../keys/use-keys.ts"
 import { classNames } from "../class-names.ts"
 import { Checkbox } from "../controls/field.tsx"
@@ -102,7 +103,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
   const canSelect = selection !== undefined && onSelect !== undefined
   const least = shown.reduce((sum, { width }) => sum + width, canSelect ? selectWidth : 0)
-  const template = [canSelect ? `${selectWidth}px` : "", ...shown.map(({ width }) => `${width}px`), "1fr"].join(" ")
+  const grows = ({ id, grows: share }: Column<Row>) => (layout.widths[id] === undefined ? share : undefined)
+  const isGrowing = shown.some(({ column }) => grows(column) !== undefined)
+  const template = [
+    canSelect ? `${selectWidth}px` : "",
+    ...shown.map(({ column, width }) => {
+      const share = grows(column)
+      return share === undefined ? `${width}px` : `minmax(${width}px, ${share}fr)`
+    }),
+    // The last column ends where the tools above it do, if there is room.
+    isGrowing ? "minmax(0px, 8px)" : "1fr",
+  ].join(" ")
 
   const step = (by: 1 | -1) => {
     // From here on Enter means the row, not the button that was pressed before.
@@ -160,12 +171,21 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     ...(onOpen === undefined ? [] : [{ keys: "Enter", label: "open", group, run: () => withRow(inHand(), onOpen) }]),
   ])
 
-  const pressHead = (event: KeyboardEvent, id: string) => {
+  /** What a person takes in hand has the width that is seen, and so have the others, which would move against it. */
+  const drawnWidths = (edge: HTMLElement) => {
+    const heads = [...(edge.parentElement?.parentElement?.querySelectorAll<HTMLElement>(`.${styles.title}`) ?? [])]
+    return Object.fromEntries(shown.map(({ column, width }, index) => [column.id, heads[index]?.offsetWidth ?? width]))
+  }
+  const holdWidths = (edge: HTMLElement) => {
+    if (isGrowing) flushSync(() => setLayout({ ...layout, widths: drawnWidths(edge) }))
+  }
+  const pressHead = (event: KeyboardEvent<HTMLElement>, id: string) => {
     const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key]
-    const width = table.getColumn(id)?.getSize()
+    const widths = isGrowing ? drawnWidths(event.currentTarget) : layout.widths
+    const width = widths[id] ?? table.getColumn(id)?.getSize()
     if (by === undefined || width === undefined) return
     event.preventDefault()
-    setLayout({ ...layout, widths: { ...layout.widths, [id]: Math.max(leastWidth, width + by) } })
+    setLayout({ ...layout, widths: { ...widths, [id]: Math.max(leastWidth, width + by) } })
   }
 
   const head = (
@@ -195,8 +215,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             aria-valuenow={table.getColumn(column.id)?.getSize()}
             tabIndex={0}
             className={styles.edge}
-            onMouseDown={(event) => headers.get(column.id)?.getResizeHandler()(event)}
-            onTouchStart={(event) => headers.get(column.id)?.getResizeHandler()(event)}
+            onMouseDown={(event) => {
+              holdWidths(event.currentTarget)
+              headers.get(column.id)?.getResizeHandler()(event)
+            }}
+            onTouchStart={(event) => {
+              holdWidths(event.currentTarget)
+              headers.get(column.id)?.getResizeHandler()(event)
+            }}
             onKeyDown={(event) => pressHead(event, column.id)}
           />
         </span>

@@ -104,7 +104,7 @@ export function RowList({ project, runs, pairing, rows, metrics, open }: RowList
 
 function columnsOf(metrics: readonly DirectedMetric[], words: (digest: string) => ReactNode): Column<PairedRow>[] {
   return [
-    { id: "row", title: "Row", width: 260, cell: ({ digest }) => words(digest) },
+    { id: "row", title: "Row", width: 260, grows: 1, cell: ({ digest }) => words(digest) },
     ...metrics.map(({ metric, direction }): Column<PairedRow> => ({
       id: metric.id,
       title: metric.name,

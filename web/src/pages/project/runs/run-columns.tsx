@@ -119,6 +119,7 @@ export function runColumns(project: CurrentProject): Column<RunRow>[] {
       id: "notes",
       title: "Notes",
       width: 240,
+      grows: 1,
       cell: ({ run }) => <span title={run.notes ?? undefined}>{run.notes}</span>,
     },
     { id: "id", title: "Id", width: 112, cell: ({ run }) => <span title={run.name}>{run.name}</span> },

@@ -103,9 +103,16 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
       id: "input",
       title: "Input",
       width: narrow ? 102 : tight ? 182 : 240,
+      grows: 3,
       cell: (row) => <Preview row={row} of="inputs" words={words} />,
     },
-    { id: "output", title: "Output", width: tight ? 158 : 200, cell: (row) => <Output row={row} words={words} /> },
+    {
+      id: "output",
+      title: "Output",
+      width: tight ? 158 : 200,
+      grows: 2,
+      cell: (row) => <Output row={row} words={words} />,
+    },
     {
       id: "duration",
       title: "Duration",
@@ -133,6 +140,7 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
       id: "feedback",
       title: "Feedback",
       width: tight ? 112 : 166,
+      grows: 1,
       cell: ({ facts }) => <Feedback marks={facts.feedback} />,
     },
     {

@@ -148,6 +148,7 @@ function columnsOf(project: string, rows: readonly TextRow[]): Column<TextRow>[]
       title: name === "" ? "value" : name,
       unit: type,
       width: type === "text" ? 300 : 140,
+      ...(type === "text" ? { grows: 1 } : {}),
       isNumber: type === "number",
       // The API sorts by dotted paths: a name with a dot would be another one.
       isSortable: /^[\w-]+$/.test(name),

@@ -76,6 +76,7 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
     id: "name",
     title: "Conversation",
     width: isNarrow ? 200 : 300,
+    grows: 3,
     cell: (group) => <Name project={project} group={group} />,
   }
   const turns: Column<SpanGroup> = {
@@ -94,6 +95,7 @@ function conversationColumns(project: CurrentProject, isNarrow: boolean): Column
       id: "answer",
       title: "Last answer",
       width: 210,
+      grows: 2,
       cell: ({ last_message }) => <span className={styles.answer}>{last_message?.text}</span>,
     },
     {
