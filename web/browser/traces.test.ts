@@ -761,6 +761,42 @@ test("a click on a column's head sorts the table, and the order is in the addres
   await close()
 })
 
+test("the most tokens come first, as calls report them, and a filter asks for them", async () => {
+  const { page, close } = await open()
+  const byTokens = page.getByRole("columnheader", { name: /Tokens/ }).getByRole("button")
+  await byTokens.click()
+  await row(page, 1).getByText("460", { exact: true }).waitFor()
+  await byTokens.click()
+  await row(page, 1).getByText("111", { exact: true }).waitFor()
+  expect(search(page).get("sort")).toBe("tokens")
+  expect(await page.getByText("reports no tokens itself").count()).toBe(0)
+  const field = page.getByRole("combobox", { name: "Filter" })
+  await field.fill("tokens > 455")
+  await field.press("Enter")
+  await page.getByText("5 traces", { exact: true }).waitFor()
+  await close()
+})
+
+test("traces whose figures are added up of what is inside of them come last, which the table says", async () => {
+  const other = "local/tokens-inside"
+  const outer = callOf({ at: start, ms: 900, question: "outer" })
+  const inner = { op_name: "ask", at: start, ms: 500, question: "inner", parent_id: outer.id, trace_id: outer.trace_id }
+  const usage = (prompt_tokens: number) => ({ summary: { usage: { m: { prompt_tokens } } } })
+  await sendTo(other, [
+    outer,
+    callOf({ ...inner, ...usage(900) }),
+    callOf({ at: start, question: "own", ...usage(20) }),
+  ])
+  const { page, close } = await signedIn(browser, heddle, `/${other}/traces?sort=-tokens`)
+  await row(page, 2).getByText("900", { exact: true }).waitFor()
+  await row(page, 1).getByText("20", { exact: true }).waitFor()
+  await page.getByText("Traces whose outermost call reports no tokens itself come last.").waitFor()
+  await page.goto(`${heddle.url}/${other}/traces?sort=-tokens&scope=all`)
+  await row(page, 1).getByText("900", { exact: true }).waitFor()
+  expect(await page.getByText("reports no tokens itself").count()).toBe(0)
+  await close()
+})
+
 test("texts take the room that is left; a width that somebody sets holds, and so do the others", async () => {
   const { page, close } = await open()
   await page.setViewportSize({ width: 2200, height: 800 })

@@ -185,6 +185,24 @@ describe("calls 3.2: summary.weave", () => {
     expect(await sorted("trace_name", "desc")).toBe("b c a d")
   })
 
+  test("tokens of every model that the call reports, in filters and sorts", async () => {
+    const usage = (of: object) => ({ summary: JSON.stringify({ usage: of }) })
+    const project = await projectWith(
+      ended("a", usage({ m: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 99, requests: 7 } })),
+      ended("b", usage({ m: { input_tokens: "100", output_tokens: 5.5 }, n: { prompt_tokens: 20, requests: 1 } })),
+      ended("c", usage({ m: { prompt_tokens: null, completion_tokens: [3], input_tokens: "many" }, n: 4 })),
+      ended("d"),
+      ended("e", usage({ "weave:///p:é": { output_tokens: 50 } })),
+    )
+    const tokens = { $getField: "summary.weave.tokens" }
+    const sorted = (direction: string) => idsOf(project, { sort_by: [{ field: tokens.$getField, direction }] })
+    expect([await sorted("desc"), await sorted("asc")]).toEqual(["b e a c d", "a e b c d"])
+    const where = (expression: object) => idsOf(project, { query: { $expr: expression } })
+    expect(await where({ $eq: [tokens, { $literal: 125 }] })).toBe("b")
+    expect(await where({ $gte: [tokens, { $literal: 50 }] })).toBe("b e")
+    expect(await where({ $eq: [tokens, { $literal: null }] })).toBe("c d")
+  })
+
   test("asked for by status, errors below a call count before that it runs", async () => {
     const summary = '{"status_counts":{"error":1}}'
     const project = await projectWith(call("open", { summary }), ended("done", { summary }))

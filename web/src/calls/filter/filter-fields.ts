@@ -47,6 +47,9 @@ const named: Readonly<Record<string, FilterField>> = {
   duration: field("duration", "summary.weave.latency_ms", order, (value) =>
     durationOf(value) === null ? "A duration has a unit: 500ms, 10s, 2m, 1h." : null,
   ),
+  tokens: field("json", "summary.weave.tokens", [...order, ...presence], (value) =>
+    /^\d+$/.test(value) ? null : "Tokens are a whole number: 5000.",
+  ),
   started: field("time", "started_at", order, checkTime),
   ended: field("time", "ended_at", [...order, ...presence], checkTime),
   model: field("json", "inputs.model", [...equality, "contains", ...presence]),
@@ -63,6 +66,7 @@ export const offeredFields = [
   "op",
   "name",
   "duration",
+  "tokens",
   "error",
   "model",
   "feedback",

@@ -29,6 +29,7 @@ const notes: Readonly<Record<string, string>> = {
   op: "the traced function",
   name: "as it is shown",
   duration: "> 10s",
+  tokens: "> 5000",
   error: "what the exception says",
   model: "as it was asked for",
   feedback: "exists, missing",

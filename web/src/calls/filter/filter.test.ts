@@ -55,6 +55,7 @@ test("an operation is asked for by its name and as any version of the traced fun
 test.each([
   ["status is ok", '{"$eq":[{"$getField":"summary.weave.status"},{"$literal":"success"}]}'],
   ["duration > 1.5s", '{"$gt":[{"$getField":"summary.weave.latency_ms"},{"$literal":1500}]}'],
+  ["tokens >= 5000", '{"$gte":[{"$getField":"summary.weave.tokens"},{"$literal":5000}]}'],
   ["inputs.n is 12345678901234567890", '{"$eq":[{"$getField":"inputs.n"},{"$literal":12345678901234567890}]}'],
   ['inputs.n is "3"', '{"$eq":[{"$getField":"inputs.n"},{"$literal":"3"}]}'],
   ["inputs.ok is true", '{"$eq":[{"$getField":"inputs.ok"},{"$literal":true}]}'],

@@ -50,6 +50,7 @@ export const sortFields: Readonly<Record<string, string>> = {
   status: "summary.weave.status",
   name: "summary.weave.trace_name",
   duration: "summary.weave.latency_ms",
+  tokens: "summary.weave.tokens",
 }
 
 /** null: calls cannot be sorted by it. */
@@ -124,8 +125,9 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
     {
       id: "tokens",
       title: "Tokens",
-      width: tight ? 60 : 66,
+      width: tight ? 68 : 72,
       isNumber: true,
+      isSortable: true,
       cell: ({ tokens }) => tokens && <Tokens of={tokens} />,
     },
     {

@@ -112,6 +112,11 @@ function Traces({ project }: { project: CurrentProject }) {
     const column = known.find((one) => one.id === id)
     return column !== undefined ? [column] : isPath(id) ? [pathColumn(id)] : []
   })
+  // The order is that of what calls report; the figures of others are added up for those that are seen.
+  const isBySomeTokens =
+    rootsOnly &&
+    sort.column === "tokens" &&
+    rows.shownRows.some(({ facts, tokens }) => tokens !== null && facts.tokens === null)
   const longMs = useBarScale(rows.shown)
   const paths = [...new Set([...rows.payloads.values()].slice(0, 20).flatMap(pathsOfCall))]
   const feedback = [
@@ -267,6 +272,8 @@ function Traces({ project }: { project: CurrentProject }) {
                     {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
                     {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
                   </button>
+                ) : isBySomeTokens ? (
+                  <p className={styles.note}>Traces whose outermost call reports no tokens itself come last.</p>
                 ) : undefined
               }
             />

@@ -29,9 +29,18 @@ const failedDescendantsSql = "ifNull(JSONExtractFloat(summary, 1, 'status_counts
 /** Descendants' errors count before running here, after it in the answer: calls 3.2. */
 const statusSql = `multiIf(${exceptionSql} is not null, 'error', ${failedDescendantsSql}, 'descendant_error', ended_at is null, 'running', 'success')`
 
+/** SQL of a whole number: a count of a model's usage, as `usage/token-usage.ts` reads it. */
+const countSql = (name: string) =>
+  `toFloat64OrZero(extract(JSONExtractRaw(model.2, '${name}'), '^"?\\\\s*[+]?(-?[0-9]+)'))`
+const countNames = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"]
+const countedSql = countNames.map(countSql).join(" + ")
+/** Of what the call itself reports; NULL without any. */
+const tokensSql = `nullIf(arraySum(arrayMap(model -> ${countedSql}, JSONExtractKeysAndValuesRaw(ifNull(summary, ''), 1, 'usage'))), 0)`
+
 const computed: Record<string, () => SqlValue> = {
   "summary.weave.status": () => textValue(statusSql),
   "summary.weave.latency_ms": () => numberValue(latencySql),
+  "summary.weave.tokens": () => numberValue(tokensSql),
   "summary.weave.trace_name": () => textValue(`coalesce(${displayNameSql}, ${opTitleSql})`),
   "summary.weave.display_name": () => textValue(displayNameSql),
 }
