@@ -1,4 +1,5 @@
 /** Objects and datasets: their versions and differences, aliases and tags, import and export of files. */
+import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -332,6 +333,104 @@ describe("other objects", () => {
     await page.goto(`${heddle.url}/local/support/objects/retired/versions/v0`)
     await page.getByRole("heading", { name: "This version was deleted" }).waitFor()
     await page.getByText(/retired:v0 was deleted at/).waitFor()
+    await close()
+  })
+})
+
+describe("a leaderboard", () => {
+  const board = "local/boards"
+  const exam = (version: string) => `weave:///${board}/object/exam:${version}`
+  /** As the SDK publishes one. */
+  const publish = (columns: object[]) =>
+    heddle.send("POST", "/obj/create", {
+      obj: {
+        project_id: board,
+        object_id: "best-agent",
+        val: { name: "best-agent", description: "", columns },
+        builtin_object_class: "Leaderboard",
+      },
+    })
+  const column = (evaluation: string, scorer_name: string, summary_metric_path: string, should_minimize = false) => ({
+    evaluation_object_ref: evaluation,
+    scorer_name,
+    summary_metric_path,
+    should_minimize,
+  })
+
+  beforeAll(async () => {
+    const { model_ref: older } = await made<{ model_ref: string }>("models", {
+      name: "agent",
+      source_code: "step = 1\n",
+    })
+    const { model_ref: newer } = await made<{ model_ref: string }>("models", {
+      name: "agent",
+      source_code: "step = 2\n",
+    })
+    await publish([column(exam("v1"), "exact", "true_fraction"), column(exam("v1"), "model_latency", "mean", true)])
+    const ran = (minutes: number, model: string, share: number | null, mean: number, self = exam("v1")) => ({
+      project_id: board,
+      id: randomUUID(),
+      trace_id: randomUUID(),
+      op_name: `weave:///${board}/op/Evaluation.evaluate:x`,
+      started_at: new Date(Date.now() - minutes * 60_000).toISOString(),
+      ended_at: new Date(Date.now() - minutes * 60_000 + 9000).toISOString(),
+      attributes: {},
+      inputs: { self, model },
+      output: share === null ? null : { exact: { true_fraction: share, true_count: 7 }, model_latency: { mean } },
+      summary: {},
+    })
+    const batch = [
+      ran(50, older, 0.99, 1, exam("v0")),
+      ran(40, older, 0.9, 9),
+      ran(30, older, 0.5, 1.25),
+      ran(20, newer, 0.75, 2.5),
+      ran(10, newer, null, 0),
+      ran(5, "a plain name", 0.6, 3),
+    ]
+    await heddle.send("POST", `/v2/${board}/calls/complete`, { batch })
+  })
+  const made = <Answer>(family: string, body: object) => heddle.send<Answer>("POST", `/v2/${board}/${family}`, body)
+
+  const cells = async (page: Page) =>
+    Promise.all(
+      (await page.getByRole("grid", { name: "Leaderboard" }).getByRole("row").all())
+        .slice(1)
+        .map((row) => textsOf(row.getByRole("gridcell"))),
+    )
+
+  test("ranks models by the newest runs of its evaluations, at the link that the SDK prints", async () => {
+    const visit = await signedIn(browser, heddle, `/${board}/weave/leaderboards/best-agent`)
+    const { page } = visit
+    await page.waitForURL("**/objects/best-agent/versions/latest")
+    const ranked = [
+      ["agent v1", "75.0 %", "2.500"],
+      ["a plain name", "60.0 %", "3.000"],
+      ["agent v0", "50.0 %", "1.250"],
+    ]
+    const told = async () => (await cells(page)).map((row) => row.map((text) => text.replaceAll("\u202f", " ").trim()))
+    await expect.poll(told).toEqual(ranked)
+    const grid = page.getByRole("grid", { name: "Leaderboard" })
+    expect(await textsOf(grid.getByRole("link").filter({ has: page.getByRole("img", { name: "best" }) }))).toEqual([
+      expect.stringContaining("75.0"),
+      expect.stringContaining("1.250"),
+    ])
+    await grid.getByRole("button", { name: /model_latency\.mean/ }).click()
+    await expect.poll(() => keys(page)).toEqual({ sort: "-model_latency.mean" })
+    await expect.poll(told).toEqual([ranked[1], ranked[0], ranked[2]])
+    await page.getByRole("tree", { name: "Value" }).waitFor()
+    expect(await flawsOfPages(page, `${heddle.url}/${board}`, [["/objects/best-agent/versions/v0", grid]])).toEqual({})
+    await page.goto(`${heddle.url}/${board}/objects/best-agent/versions/v0`)
+    await grid.getByRole("link", { name: /75/ }).click()
+    await page.waitForURL("**/traces/*")
+    await visit.close()
+  })
+
+  test("says which runs it waits for", async () => {
+    await publish([column(exam("v7"), "exact", "true_fraction")])
+    const { page, close } = await signedIn(browser, heddle, `/${board}/objects/best-agent/versions/latest`)
+    await page.getByText("Runs of exam appear here").waitFor()
+    await page.goto(`${heddle.url}/${board}/objects/leaderboards`)
+    await rowOf(page, "best-agent").waitFor()
     await close()
   })
 })

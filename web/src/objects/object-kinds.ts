@@ -19,6 +19,7 @@ const ofClass: Readonly<Record<string, ObjectKind>> = {
   Model: { id: "models", name: "Models", noun: "model" },
   Scorer: { id: "scorers", name: "Scorers", noun: "scorer" },
   Evaluation: { id: "evaluations", name: "Evaluations", noun: "evaluation" },
+  Leaderboard: { id: "leaderboards", name: "Leaderboards", noun: "leaderboard" },
   ScoringRule: { id: "scoring-rules", name: "Scoring rules", noun: "scoring rule" },
   AnnotationSpec: { id: "questions", name: "Questions", noun: "question" },
 }

@@ -6,7 +6,7 @@ import { type EvalRun, evalRunOf } from "../../evaluations/eval-run.ts"
 import { type ResultRow, type RunRows, runRows } from "../../evaluations/run-rows.ts"
 import { elementTexts, type JsonText, memberTexts } from "../../json/json-text.ts"
 import type { ApiError } from "../api-error.ts"
-import { type CallsQuery, callsQuery, readCalls } from "../calls/calls.ts"
+import { type CallsQuery, callsQuery, readCalls, useCalls } from "../calls/calls.ts"
 import { send, sendForJson } from "../client.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
 
@@ -52,6 +52,19 @@ export function useEvalRuns(projectId: string, evaluation?: string) {
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.some(({ status }) => status === "running")) === true ? runningMs : idleMs,
   })
+}
+
+/** Runs of a leaderboard that are read. */
+export const mostBoardRuns = 1000
+
+/** Runs of these versions of evaluations with what they came to, the newest first. */
+export function useBoardRuns(projectId: string, evaluationRefs: readonly string[]) {
+  const { filter, ...body } = runsQuery(projectId)
+  const columns = [...runColumns, "output"]
+  return useCalls(
+    { ...body, filter: { ...filter, input_refs: [...evaluationRefs] }, columns, limit: mostBoardRuns },
+    { refetchInterval: idleMs },
+  )
 }
 
 /** Runs by their ids; those that are not there are left out. */

@@ -6,11 +6,13 @@ import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { LongText } from "../../../../components/text/long-text.tsx"
+import { boardColumns } from "../../../../evaluations/leaderboard.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
 import { memberTexts } from "../../../../json/json-text.ts"
 import { diffValues } from "../../../../objects/value-diff.ts"
 import { MediaStrip } from "../../media/media-strip.tsx"
 import { CallCode } from "../../trace/call-code.tsx"
+import { Leaderboard } from "../leaderboard/leaderboard.tsx"
 import { ComparisonTools } from "./comparison-tools.tsx"
 import { CellDiff } from "./cell-diff.tsx"
 import type { VersionViewProps } from "./dataset-view.tsx"
@@ -20,6 +22,8 @@ export function ValueView({ project, version, others, against, search, onChange 
   const isComparing = against !== undefined && search.show === "changes"
   const prompt = promptText(version.val)
   const hasCode = version.kind === "op"
+  const board = version.base_object_class === "Leaderboard" ? boardColumns(version.val) : null
+  const hasMore = prompt !== null || hasCode || board !== null
   return (
     <section className={styles.view} aria-label="Value">
       <PaneHead
@@ -45,11 +49,12 @@ export function ValueView({ project, version, others, against, search, onChange 
               <LongText text={prompt} />
             </div>
           )}
+          {board !== null && <Leaderboard project={project} columns={board} />}
           {hasCode && (
             <CallCode opRef={`weave:///${project.id}/${version.kind}/${version.object_id}:${version.digest}`} />
           )}
           <MediaStrip project={project.id} label="Value" text={version.val} />
-          <JsonViewer label="Value" text={version.val} {...(prompt !== null || hasCode ? { height: 360 } : {})} />
+          <JsonViewer label="Value" text={version.val} {...(hasMore ? { height: 360 } : {})} />
         </div>
       )}
     </section>
