@@ -360,6 +360,19 @@ test("a project without runs has the lines that start one; a run that is not the
   await close()
 })
 
+test("on a phone nothing of a row is cut off, and rows are not ticked", async () => {
+  const { page, close } = await open(`/${project}/runs`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await rowOf(page, "first-try").waitFor()
+  expect(await page.getByRole("grid", { name: "Runs" }).getByRole("checkbox").count()).toBe(0)
+  const cut = await page
+    .getByRole("grid", { name: "Runs" })
+    .getByRole("row")
+    .evaluateAll(([, ...rows]) => rows.filter((row) => row.scrollHeight > row.clientHeight).length)
+  expect(cut).toBe(0)
+  await close()
+})
+
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
   const { page, close } = await open(`/${project}/runs`)
   const pages = [

@@ -5,13 +5,14 @@ import type { ListedRun } from "../../../api/runs/run-list.ts"
 import type { Column } from "../../../components/data-table/columns.ts"
 import { DataTable } from "../../../components/data-table/data-table.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { useMedia } from "../../../shell/use-media.ts"
 import { ColumnChooser } from "../columns/column-chooser.tsx"
 import { runColumns, type RunRow, runRow, usualRunColumns, valueColumn } from "./run-columns.tsx"
 import { columnOfSort, isPath, sortOfColumn } from "./run-selection.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/runs")
 
-const rowHeight = 32
+const [rowHeight, narrowRowHeight] = [32, 44]
 
 interface RunsTableProps {
   project: CurrentProject
@@ -25,6 +26,7 @@ export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProp
   const { sort, up = false, runs: chosen = [], cols = [] } = route.useSearch()
   const navigate = route.useNavigate()
   const [current, setCurrent] = useState<number | null>(null)
+  const isNarrow = useMedia("(max-width: 699px)")
   const rows = runs.map(runRow)
   const sorted = sort === undefined ? undefined : columnOfSort(sort)
   const usual = usualRunColumns(runs, sorted)
@@ -42,7 +44,7 @@ export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProp
         count={rows.length}
         rowAt={(index) => rows[index]}
         idOf={({ run }) => run.name}
-        rowHeight={rowHeight}
+        rowHeight={isNarrow ? narrowRowHeight : rowHeight}
         sort={sorted === undefined ? null : { column: sorted, direction: up ? "asc" : "desc" }}
         onSort={({ column, direction }) =>
           void navigate({
@@ -55,8 +57,13 @@ export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProp
         onOpen={({ run }) =>
           void navigate({ to: "/$entity/$project/runs/$name", params: { ...project.params, name: run.name } })
         }
-        selection={new Set(chosen)}
-        onSelect={(names) => void navigate({ search: (before) => ({ ...before, runs: [...names] }), replace: true })}
+        {...(isNarrow
+          ? {}
+          : {
+              selection: new Set(chosen),
+              onSelect: (names) =>
+                void navigate({ search: (before) => ({ ...before, runs: [...names] }), replace: true }),
+            })}
       />
       {isChoosing && (
         <ColumnChooser

@@ -14,6 +14,7 @@ import { formatDuration } from "../../../../format/durations.ts"
 import { formatMoney } from "../../../../format/money.ts"
 import { formatAtLeast, formatCount } from "../../../../format/numbers.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { useMedia } from "../../../../shell/use-media.ts"
 import { ScoreValue } from "../score-value.tsx"
 import styles from "./runs-table.module.css"
 
@@ -45,6 +46,7 @@ export function RunsTable({ project, name, runs }: RunsTableProps) {
   const metrics = metricsOf(runs)
   const sortMetric = metrics.find(({ id }) => id === sort)
   const [current, setCurrent] = useState<number | null>(null)
+  const isNarrow = useMedia("(max-width: 699px)")
   const rows = sortMetric === undefined ? runs : sortedRuns(runs, sortMetric, up)
   return (
     <DataTable
@@ -67,8 +69,13 @@ export function RunsTable({ project, name, runs }: RunsTableProps) {
           params: { ...project.params, trace: run.traceId },
         })
       }
-      selection={new Set(chosen)}
-      onSelect={(ids) => void navigate({ search: (before) => ({ ...before, runs: [...ids] }), replace: true })}
+      rowHeight={isNarrow ? 44 : 28}
+      {...(isNarrow
+        ? {}
+        : {
+            selection: new Set(chosen),
+            onSelect: (ids) => void navigate({ search: (before) => ({ ...before, runs: [...ids] }), replace: true }),
+          })}
     />
   )
 }
