@@ -804,7 +804,7 @@ test("texts take the room that is left; a width that somebody sets holds, and so
   const widths = async () => {
     const heads = await page.getByRole("columnheader").all()
     const boxes = await Promise.all(heads.map((head) => head.boundingBox()))
-    return boxes.map((box) => Math.round(box?.width ?? 0))
+    return boxes.map((found) => Math.round(found?.width ?? 0))
   }
   const table = await page.getByRole("grid", { name: "Traces" }).boundingBox()
   const before = await widths()
