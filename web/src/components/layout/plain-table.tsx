@@ -30,7 +30,7 @@ export function PlainTable({ label, heads, isHeadHidden = false, children }: Pla
       <thead className={isHeadHidden ? styles.hidden : styles.head}>
         <tr>
           {heads.map(({ name, className, mark }) => (
-            <th key={name} scope="col" className={className}>
+            <th key={name} scope="col" className={className} title={isHeadHidden ? undefined : name}>
               {mark !== undefined && <>{mark} </>}
               {isHeadHidden ? <ForReaders>{name}</ForReaders> : name}
             </th>
