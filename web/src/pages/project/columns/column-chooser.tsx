@@ -14,6 +14,8 @@ interface ColumnChooserProps {
   usual: readonly string[]
   /** Paths that the rows have. */
   paths: readonly string[]
+  /** More of them come. */
+  isReading?: boolean
   isPath: (text: string) => boolean
   /** A path as an example. */
   example: string
@@ -25,7 +27,7 @@ interface ColumnChooserProps {
 }
 
 export function ColumnChooser(props: ColumnChooserProps) {
-  const { shown, columns, usual, paths, isPath, example, pathRule, onChange, onClose } = props
+  const { shown, columns, usual, paths, isReading = false, isPath, example, pathRule, onChange, onClose } = props
   const [path, setPath] = useState("")
   const [problem, setProblem] = useState<string | null>(null)
   const titles = new Map(columns.map(({ id, title }) => [id, title]))
@@ -84,6 +86,7 @@ export function ColumnChooser(props: ColumnChooserProps) {
             </li>
           ))}
         </ul>
+        {isReading && <p className={styles.reading}>Reading more values…</p>}
         <form className={styles.add} onSubmit={add}>
           <TextField
             label="Any value"

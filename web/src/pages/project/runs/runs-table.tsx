@@ -71,6 +71,7 @@ export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProp
           columns={known}
           usual={usual}
           paths={[...new Set(rows.flatMap(({ values }) => [...values.keys()]))].toSorted()}
+          isReading={runs.some(({ config }) => config === undefined)}
           isPath={isPath}
           example="config.optimizer.lr"
           pathRule="A path begins with config. or summary."
