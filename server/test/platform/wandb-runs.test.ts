@@ -547,6 +547,25 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   for (const $regex of [String.raw`(.*)\1`, String.raw`\\\\(?=a)`, "(?!a)b", "(?<=a)b", "(?<!a)b"]) {
     expect(await list({ name: { $regex } })).toContain("takes no back-references and no look-around")
   }
+  expect(await list({ name: { $regex: String.raw`(?i)^(R\d{1,3}|[(\]{9,}]x{2,})$` } })).toEqual(["r0", "r1", "r2"])
+  // Of each of these, nothing else would be answered for minutes or ever, with the embedded catalog.
+  for (const $regex of [
+    "(.?.?.?.?.?.?.?.?.?.?){0,99}b",
+    "((.?){0,10}){0,20}",
+    "((((((((.?)+)+)+)+)+)+)+)+",
+    ".{255}",
+    "a{200,}",
+  ]) {
+    expect(await list({ name: { $regex } })).toContain("with its counted repeats written out")
+  }
+  for (const $regex of [String.raw`(^|a|$|\y|\m){0,30}b`, String.raw`(^|a?)[)](\M|[[:<:]]|\y|\A)`, "(((^)+)+)+"]) {
+    expect(await list({ name: { $regex } })).toContain("has at most 4 of ^ $")
+  }
+  for (const $regex of ["(?x)a {9}", "(?b)a\\{9\\}", "***=a", "(?#(])a{9}", "a(?i)b"]) {
+    expect(await list({ name: { $regex } })).toContain("takes groups as (…) and (?:…)")
+  }
+  const many = Array.from({ length: 21 }, (_, n) => ({ name: { $regex: `r${n}` } }))
+  expect(await list({ $or: many })).toContain("at most 20 times $regex")
   const page = await ask(opened.acme, query, { project, first: 2 })
   const { runs } = dataOf(page, "project") as { runs: { edges: { cursor: string }[]; pageInfo: object } }
   expect(runs.pageInfo).toEqual({ hasNextPage: true })

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
 import { isJsonObject } from "../../../json/parsed-json.ts"
 import { isStorable } from "../storable-text.ts"
+import { patternFault } from "./pattern-cost.ts"
 import { reportedStateSql } from "./runs.ts"
 
 type Condition = RawBuilder<boolean>
@@ -36,14 +37,21 @@ const fields: Readonly<Record<string, Field>> = {
 
 const deepest = 20
 const mostConditions = 200
+/** PostgreSQL keeps so many patterns ready; with more of them it would read each anew for every run. */
+const mostPatterns = 20
+
+interface Counted {
+  conditions: number
+  patterns: number
+}
 
 /** @throws {HeddleError} `bad_query` for what is no filter: an unknown field or operator never means "all". */
 export function runCondition(filter: unknown): Condition {
-  const counted = { conditions: 0 }
+  const counted = { conditions: 0, patterns: 0 }
   return conditionOf(filter, 0, counted)
 }
 
-function conditionOf(filter: unknown, depth: number, counted: { conditions: number }): Condition {
+function conditionOf(filter: unknown, depth: number, counted: Counted): Condition {
   if (!isJsonObject(filter)) throw refusal(`a filter is an object, not ${describe(filter)}`)
   if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
   const parts = Object.entries(filter).map(([name, operand]): Condition => {
@@ -60,18 +68,12 @@ function conditionOf(filter: unknown, depth: number, counted: { conditions: numb
   return all(parts)
 }
 
-function fieldCondition(
-  field: Field,
-  name: string,
-  operand: unknown,
-  depth: number,
-  counted: { conditions: number },
-): Condition {
+function fieldCondition(field: Field, name: string, operand: unknown, depth: number, counted: Counted): Condition {
   const isOperators = isJsonObject(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
-  if (!isOperators) return compared(field, name, "$eq", operand)
+  if (!isOperators) return compared(field, name, "$eq", operand, counted)
   const parts = Object.entries(operand).map(([operator, value]): Condition => {
     if (++counted.conditions > mostConditions) throw refusal(`a filter has at most ${mostConditions} conditions`)
-    if (operator !== "$not") return compared(field, name, operator, value)
+    if (operator !== "$not") return compared(field, name, operator, value, counted)
     if (depth > deepest) throw refusal(`a filter nests at most ${deepest} levels deep`)
     return sql<boolean>`not ${fieldCondition(field, name, value, depth + 1, counted)}`
   })
@@ -85,30 +87,24 @@ const comparisons: Readonly<Record<string, RawBuilder<unknown>>> = {
   $lte: sql`<=`,
 }
 
-/**
- * Back-references and look-around: PostgreSQL finds those by trying, in a time that no limit ends in the embedded catalog. All else
- * it matches in one pass. What follows an escaped backslash is no escape.
- */
-const triesAll = /(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?<?[=!])/
-
-function compared(field: Field, name: string, operator: string, operand: unknown): Condition {
+function compared(field: Field, name: string, operator: string, operand: unknown, counted: Counted): Condition {
   const { kind, value } = field
   if (operator === "$exists") return known(operand === false ? sql`${value} is null` : sql`${value} is not null`)
   if (operator === "$eq") return operand === null ? isNull(field) : equals(field, name, operand)
-  if (operator === "$ne") return sql<boolean>`not ${compared(field, name, "$eq", operand)}`
+  if (operator === "$ne") return sql<boolean>`not ${compared(field, name, "$eq", operand, counted)}`
   if (operator === "$in" || operator === "$nin") {
     if (!Array.isArray(operand)) throw refusal(`${operator} takes a list, not ${describe(operand)}`)
     if (operand.length > mostConditions) throw refusal(`${operator} takes at most ${mostConditions} values`)
-    const found = any(operand.map((one) => compared(field, name, "$eq", one)))
+    const found = any(operand.map((one) => compared(field, name, "$eq", one, counted)))
     return operator === "$in" ? found : sql<boolean>`not ${found}`
   }
   if (operator === "$regex") {
     if (typeof operand !== "string" || !isStorable(operand) || operand.length > 200) {
       throw refusal(`$regex takes a pattern of at most 200 characters, not ${describe(operand)}`)
     }
-    if (triesAll.test(operand)) {
-      throw refusal(`$regex takes no back-references and no look-around, and ${describe(operand)} has one`)
-    }
+    const fault = patternFault(operand)
+    if (fault !== null) throw refusal(`$regex ${fault}; it was ${describe(operand)}`)
+    if (++counted.patterns > mostPatterns) throw refusal(`a filter has at most ${mostPatterns} times $regex`)
     const own =
       kind === "json" ? sql`(${value} #>> '{}')` : kind === "tags" ? sql`array_to_string(${value}, ' ')` : value
     return known(sql`${own}::text ~ ${operand}`)
