@@ -17,6 +17,14 @@ interface Field {
 const text = (value: RawBuilder<unknown>): Field => ({ kind: "text", value })
 const time = (value: RawBuilder<unknown>): Field => ({ kind: "time", value })
 
+/**
+ * What conditions and orders read of a run's JSON. PostgreSQL unpacks a large value anew wherever a condition names it; here it
+ * does so once for each run, which `offset` keeps apart from the conditions.
+ */
+export const documentsOfRun = sql<{ config: unknown; summary: unknown }>`(
+  select runs.config_values || '{}' as config, runs.summary_values || '{}' as summary offset 0
+)`.as<"documents">(sql`documents`)
+
 const fields: Readonly<Record<string, Field>> = {
   state: text(reportedStateSql),
   name: text(sql`runs.name`),
@@ -169,7 +177,7 @@ function fieldOf(name: string): Field {
   if (path.length > 0 && path.every((part) => part !== "" && isStorable(part))) {
     if (column === "config") return { kind: "json", value: configValue(path) }
     if (column === "summary_metrics" || column === "summaryMetrics") {
-      return { kind: "json", value: valueAt(sql`runs.summary_values`, path) }
+      return { kind: "json", value: valueAt(sql`documents.summary`, path) }
     }
   }
   throw refusal(
@@ -181,10 +189,10 @@ function fieldOf(name: string): Field {
 function configValue(path: readonly string[]): RawBuilder<unknown> {
   const [key = "", ...inner] = path
   const rest = inner[0] === "value" ? inner.slice(1) : inner
-  const nested = sql`runs.config_values #> ${[key, "value", ...rest]}::text[]`
+  const nested = sql`documents.config #> ${[key, "value", ...rest]}::text[]`
   if (rest.length === 0) return nested
   const dotted = (inner.at(-1) === "value" ? path.slice(0, -1) : path).join(".")
-  return sql`coalesce(${nested}, runs.config_values #> ${[dotted, "value"]}::text[])`
+  return sql`coalesce(${nested}, documents.config #> ${[dotted, "value"]}::text[])`
 }
 
 /** A key may have dots itself: the whole path as one key comes first. */

@@ -2,7 +2,7 @@
 import { sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { runCondition, runOrder } from "./run-filter.ts"
+import { documentsOfRun, runCondition, runOrder } from "./run-filter.ts"
 import { namedRuns, type RunRecord } from "./runs.ts"
 
 export interface RunSelection {
@@ -26,6 +26,7 @@ export async function listRuns(
   const direction = isDescending ? sql`desc` : sql`asc`
   return withinTime(database, (transaction) =>
     namedRuns(transaction)
+      .innerJoinLateral(documentsOfRun, (join) => join.onTrue())
       .where("runs.project_id", "=", projectId)
       .where(filter === null ? sql<boolean>`true` : runCondition(filter))
       .orderBy(sql`${value} ${direction} nulls last`)
@@ -42,6 +43,7 @@ export async function countRuns(database: CatalogDatabase, projectId: string, fi
     transaction
       .selectFrom("runs")
       .innerJoin("users", "users.id", "runs.user_id")
+      .innerJoinLateral(documentsOfRun, (join) => join.onTrue())
       .select(({ fn }) => fn.countAll<number>().as("count"))
       .where("runs.project_id", "=", projectId)
       .where(filter === null ? sql<boolean>`true` : runCondition(filter))
