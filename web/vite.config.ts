@@ -56,7 +56,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [libraries, parts] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [libraries, parts] },
+        // The first script names every file of every page, and a hash does not pack: seven letters of it are enough.
+        chunkFileNames: "assets/[name]-[hash:7].js",
+        assetFileNames: "assets/[name]-[hash:7][extname]",
+      },
+    },
   },
   worker: { format: "es" },
 })
