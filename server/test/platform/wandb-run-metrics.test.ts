@@ -148,6 +148,32 @@ test("platform-wandb 7: over a column too a curve of few points keeps every lowe
   ])
 })
 
+test("law 3: no number of a row is missing because of what else the row holds", async () => {
+  const names = await newRun()
+  await stream(names, "wandb-history.jsonl", [
+    '{"_step": 0, "loss": 5, "big": 123456789012345678901234567890}',
+    '{"_step": 1, "loss": 4, "ids": [123456789012345678901, -123456789012345678902, 1.5]}',
+    String.raw`{"_step": 2, "loss": 3, "text": "half \ud800 of a pair", "note": "id: 123456789012345678901"}`,
+    String.raw`{"_step": 3, "loss": 2, "\ud83d\ude00": 7, "nan": NaN}`,
+    '{"_step": 4, "loss": NaN, "big": 1e300, "text": "\\ud800"}',
+  ])
+  await stream(names, "wandb-events.jsonl", [
+    '{"_wandb": true, "_runtime": 1, "system.cpu": 5, "system.bytes": 123456789012345678901}',
+  ])
+  const { metrics, data } = await metricsOf(names, `metric=loss&metric=big&metric=${encodeURIComponent("😀")}`)
+  expect(metrics).toEqual(["big", "loss", "nan", "😀"])
+  expect(data.map(({ metric, step, last }) => [metric, step, last])).toEqual([
+    ["big", [0, 4], [123456789012345678901234567890, 1e300]],
+    ["loss", [0, 1, 2, 3], [5, 4, 3, 2]],
+    ["😀", [3], [7]],
+  ])
+  const system = await metricsOf(names, "source=system&metric=system.cpu&metric=system.bytes")
+  expect(system.data.map(({ metric, last }) => [metric, last])).toEqual([
+    ["system.bytes", [123456789012345678901]],
+    ["system.cpu", [5]],
+  ])
+})
+
 test("platform-wandb 7: what is a picture, a table or a histogram is named with the newest of its types", async () => {
   const names = await newRun()
   const file = (type: string) => ({ _type: type, path: `media/${type}`, size: 1 })

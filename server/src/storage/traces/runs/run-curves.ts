@@ -42,7 +42,7 @@ export async function loggedNames(traces: TraceStore, run: RunKey, source: Curve
 
 async function systemNames(traces: TraceStore, run: RunKey): Promise<string[]> {
   const rows = await traces.rows<{ name: string }>(
-    `select distinct name from (select ${finite} as json from run_lines where ${ofRun} and file = 'events')
+    `select distinct name from (select ${readable} as json from run_lines where ${ofRun} and file = 'events')
       array join JSONExtractKeys(json) as name
       where startsWith(name, 'system.') and JSONType(json, name) in ('Double', 'Int64', 'UInt64') order by name`,
     { ...run },
@@ -108,7 +108,19 @@ export async function runPointsOver(
 }
 
 /** Python writes numbers that are none into the JSON of a row, and no reader of JSON takes them. */
-const finite = `replaceRegexpAll(text, ':\\\\s*-?(NaN|Infinity)', ':null')`
+const finite = String.raw`replaceRegexpAll(text, ':\\s*-?(NaN|Infinity)', ':null')`
+
+/** Half a surrogate pair, and whole numbers of more than 64 bits: ClickHouse reads nothing of JSON that has one. */
+const surrogate = String.raw`\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}`
+const largeWhole = String.raw`([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])`
+
+/** As doubles, which curves are of anyway. Twice: neighbours in a list share the comma between them. */
+const asDoubles = (json: string) =>
+  [json, "", ""].reduce((text) => String.raw`replaceRegexpAll(${text}, '${largeWhole}', '\\1e0\\2')`)
+
+/** The row as ClickHouse reads it, whatever else it holds. */
+const readable = `if(match(${finite}, '${surrogate}|[0-9]{19}') and not isValidJSON(${finite}),
+  ${asDoubles(`replaceRegexpAll(${finite}, '${surrogate}', '')`)}, ${finite})`
 
 /** When a row was logged, in milliseconds; of one that does not say it, when it came. */
 const loggedAt = `if(JSONExtractFloat(json, '_timestamp') between 1 and 253402300799,
@@ -122,7 +134,7 @@ function historyValues(metrics: readonly string[], parameters: SqlParameters): s
   })
   // Of a step that came twice the later value counts, key by key, as where the history is read.
   return `select metric, step, writer, argMax(number, (version, line)) as value, max(at) as at from (
-    select step, ${writer} as writer, version, line, ${finite} as json, ${loggedAt} as at,
+    select step, ${writer} as writer, version, line, ${readable} as json, ${loggedAt} as at,
       arrayJoin([${values.join(", ")}]) as pair, pair.1 as metric, pair.2 as number
     from run_history final where ${ofRun} and hasAny(keys, [${names.map(({ name }) => name).join(", ")}])
   ) where number is not null group by metric, step, writer`
@@ -132,7 +144,7 @@ function systemValues({ metrics }: CurveSelection, parameters: SqlParameters): s
   const values = metrics.map((metric) => `(${parameters.bind(metric, "String")}, ${numberAt([metric], parameters)})`)
   return `select pair.1 as metric, step, assumeNotNull(pair.2) as value, at from (
     select row_number() over (order by at, segment, line) - 1 as step, at, arrayJoin([${values.join(", ")}]) as pair
-    from (select segment, line, ${finite} as json, ${loggedAt} as at from run_lines final
+    from (select segment, line, ${readable} as json, ${loggedAt} as at from run_lines final
       where ${ofRun} and file = 'events')
   ) where pair.2 is not null`
 }
