@@ -27,8 +27,11 @@ SMALLEST_LINE = 128
 """Capacity of the shortest line where lines have capacities."""
 _MOST_BLOCKS = 24
 """The most blocks of neighbouring lines among which runs are chosen."""
-_RUN_COST_BYTES = 200_000
-"""The cost of one more run per layer, in bytes that could be read meanwhile (one core of a Xeon: about 20 us)."""
+_RUN_COST_BYTES = 800_000
+"""The cost of one more run per layer, in bytes that could be read meanwhile.
+
+Chosen by what whole steps take (docs/decisions/0007). Its operators alone take about 20 us on one core of a Xeon.
+"""
 _STEPS_TO_PAY = 32
 """Lines are sorted only if that saves its own cost within so many steps."""
 SPARE_BYTES = 8 << 20

@@ -64,11 +64,11 @@ def test_lines_stay_where_sorting_would_save_little(base):
 
 
 def test_runs_follow_the_lengths(base):
-    """A token has 256 bytes a layer here, so starting a run costs as much as reading 781 tokens."""
+    """A token has 256 bytes a layer here, so starting a run costs as much as reading 3125 tokens."""
     slab = slab_of(PagedSlab, base, [])
     assert slab.runs([400] * 32) == [range(32)]
     assert slab.runs([400] * 16 + [50] * 16) == [range(16), range(16, 32)]
-    assert slab.runs([400] * 8 + [300] * 8 + [200] * 8 + [50] * 8) == [
+    assert slab.runs([1600] * 8 + [1200] * 8 + [800] * 8 + [200] * 8) == [
         range(8), range(8, 16), range(16, 24), range(24, 32),
     ]  # fmt: skip
 
