@@ -24,6 +24,11 @@ export interface Principal extends Identity, ProjectCaller {
 /** Looks a key up. null: no such live key. */
 export type Authenticate = (key: string) => Promise<Identity | null>
 
+/** What the caller reads whose key is not, or no longer, one. */
+export const unknownKey =
+  "this API key is not known here, has ended or was revoked; use the key that the server printed at its first start, " +
+  "or one that an administrator made for you"
+
 /** Sessions of browsers: where a request has one, and whose it is; null: none that lives. */
 export interface SessionAuthentication {
   secretOf: (request: FastifyRequest) => string | null

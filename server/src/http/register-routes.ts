@@ -6,7 +6,14 @@ import { JsonTextError } from "../json/json-text-error.ts"
 import type { HeldBody } from "./bodies/body-budget.ts"
 import { logFailure } from "./answers/failure-log.ts"
 import { errorBody, errorHeaders, statusIn } from "./answers/error-dialects.ts"
-import { type Authenticate, type Identity, keyOf, type Principal, type SessionAuthentication } from "./principal.ts"
+import {
+  unknownKey,
+  type Authenticate,
+  type Identity,
+  keyOf,
+  type Principal,
+  type SessionAuthentication,
+} from "./principal.ts"
 import { onceAnswered } from "./answers/once-answered.ts"
 import { isProtobuf, protobufType, statusBytes } from "./answers/otlp-status.ts"
 import type { Access, ErrorDialect, Route, RouteContext } from "./route.ts"
@@ -186,9 +193,6 @@ function missingKey(userAgent: string | undefined): string {
     "(openpipe-art 0.5.18 works with openai 2.38 to 2.54)"
   )
 }
-
-const unknownKey =
-  "this API key is not known here or was revoked; use the key that the server printed at its first start"
 
 function tooManyRequests(perMinute: number, retryAfterMs: number): HeddleError {
   return new HeddleError(

@@ -120,7 +120,8 @@ describe("keys", () => {
       error: {
         code: -32000,
         message:
-          "this API key is not known here or was revoked; use the key that the server printed at its first start",
+          "this API key is not known here, has ended or was revoked; use the key that the server printed at its first start, " +
+          "or one that an administrator made for you",
         data: { code: "invalid_api_key" },
       },
     })

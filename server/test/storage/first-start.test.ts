@@ -8,6 +8,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createApp } from "../../src/app.ts"
 import { adminKey, callerOf, testConfig } from "../support/test-app.ts"
+import { launchServer } from "../support/server-process.ts"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 
 let folder: string
@@ -66,6 +67,25 @@ test("a template that cannot be copied leaves no part of a catalog", async () =>
   await expect(startAndMakeModel(template)).rejects.toThrow("zz.sock")
   socket.close()
   expect((await readdir(dataDir())).filter((name) => name.startsWith("catalog"))).toEqual([])
+})
+
+test("traces that a first start on a full disk left broken are named, with the way out", async () => {
+  const start = () => launchServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
+  const first = start()
+  await first.url
+  first.child.kill("SIGTERM")
+  await once(first.child, "exit")
+  const traces = path.join(dataDir(), "traces")
+  const files = await readdir(path.join(traces, "store"), { recursive: true })
+  const definition = files.find((name) => name.endsWith("token_ledger.sql")) ?? expect.unreachable()
+  await writeFile(path.join(traces, "store", definition), "")
+  const message = new RegExp(`the trace store in ${traces} cannot be opened: .* delete it and start again`)
+  await expect(start().url).rejects.toThrow(message)
+  await rm(traces, { recursive: true })
+  const again = start()
+  await again.url
+  again.child.kill("SIGTERM")
+  await once(again.child, "exit")
 })
 
 test("an existing catalog is kept", async () => {

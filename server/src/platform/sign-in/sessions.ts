@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
-import type { Authenticate, Identity, Principal } from "../../http/principal.ts"
+import { type Authenticate, type Identity, type Principal, unknownKey } from "../../http/principal.ts"
 import type { Limits } from "../../limits.ts"
 import { hashOfKey } from "../../storage/catalog/accounts/api-keys.ts"
 import { audited } from "../../storage/catalog/accounts/audit-logs.ts"
@@ -78,7 +78,7 @@ export class Sessions {
   /** @throws {HeddleError} 401. */
   async signInWithKey(key: string, request: SignInRequest): Promise<SignedIn> {
     const identity = await this.#identityOf(hashOfKey(key))
-    if (identity === null) throw new HeddleError("invalid_api_key", wrongKey, { param: "api_key" })
+    if (identity === null) throw new HeddleError("invalid_api_key", unknownKey, { param: "api_key" })
     return this.#begin(identity, request)
   }
 
@@ -147,9 +147,6 @@ function randomSecret(): string {
 }
 
 const noSession = "this key is a service account's, which is for programs; sign in with a key of your own"
-const wrongKey =
-  "this API key is not known here or was revoked; use the key that the server printed at its first start, " +
-  "or one that an administrator made for you"
 const wrongToken =
   "this sign-in link was used already, is too old, gave way to newer ones, or its key was revoked; " +
   "sign in with an API key, or have a new link made"

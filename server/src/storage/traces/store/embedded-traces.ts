@@ -75,7 +75,15 @@ export class EmbeddedTraces implements FolderTraceStore {
     await dropFrozen(folder)
     const spool = await FileSpool.open(`${folder}-spool`)
     const connect = () => new Session(folder, { connectionArgs: connectionArguments })
-    return new EmbeddedTraces(folder, connect, spool, limits)
+    try {
+      return new EmbeddedTraces(folder, connect, spool, limits)
+    } catch (cause) {
+      throw new Error(
+        `the trace store in ${folder} cannot be opened: ${(cause as Error).message}. Put a backup of the data folder in its ` +
+          "place. If its first start failed, as on a full disk, nothing is stored there yet: delete it and start again",
+        { cause },
+      )
+    }
   }
 
   async rows<Row>(sql: string, parameters: TraceParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
