@@ -19,7 +19,7 @@ export function fileAddress(file: StoredFile, { type, name }: { type?: ShownType
 }
 
 /** Where it is asked for. */
-export function fileRequest(file: StoredFile): { path: string; query: URLSearchParams } {
+function fileRequest(file: StoredFile): { path: string; query: URLSearchParams } {
   if ("digest" in file) {
     const query = new URLSearchParams({ project_id: file.project, digest: file.digest })
     return { path: "/files/content", query }
@@ -56,5 +56,19 @@ export function useFileStart(file: StoredFile, bytes: number, enabled: boolean) 
     }),
     enabled,
     staleTime: "digest" in file ? Infinity : 0,
+  })
+}
+
+/** The whole of a file, as text. */
+export function useTextFile(file: StoredFile, enabled: boolean) {
+  return useQuery({
+    ...queryOptions<string, ApiError>({
+      queryKey: ["GET file", file],
+      queryFn: async ({ signal }) => {
+        const { path, query } = fileRequest(file)
+        return (await send({ method: "GET", path, query: Object.fromEntries(query), signal })).text()
+      },
+    }),
+    enabled,
   })
 }

@@ -1,8 +1,6 @@
 /** What a run logged that is no number: the objects of its history, by name and step. */
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import type { ApiError } from "../api-error.ts"
-import { send } from "../client.ts"
-import { fileRequest, type StoredFile } from "../files.ts"
 import { askGraphql } from "./graphql.ts"
 import type { OfRun } from "./runs.ts"
 
@@ -41,18 +39,4 @@ export function useLoggedObjects(of: OfRun, heardAt: string, names: readonly str
 
 function objectsOf(rows: readonly Record<string, unknown>[], name: string): LoggedObject[] {
   return rows.map((row) => ({ step: Number(row["_step"]), value: row[name] }))
-}
-
-/** The whole of a file, as text. */
-export function useTextFile(file: StoredFile, enabled: boolean) {
-  return useQuery({
-    ...queryOptions<string, ApiError>({
-      queryKey: ["GET file", file],
-      queryFn: async ({ signal }) => {
-        const { path, query } = fileRequest(file)
-        return (await send({ method: "GET", path, query: Object.fromEntries(query), signal })).text()
-      },
-    }),
-    enabled,
-  })
 }

@@ -6,6 +6,7 @@ import { Time } from "../../../components/signs/time.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
 import { formatDuration } from "../../../format/durations.ts"
 import { formatExact, formatNumber } from "../../../format/numbers.ts"
+import { valueText } from "../../../json/value-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { isConfigPath, isPath, isSortable, type RunFilter } from "./run-selection.ts"
 import { RunState } from "./run-state.tsx"
@@ -147,7 +148,7 @@ function Value({ text, isMeasured }: { text: string | undefined; isMeasured: boo
   if (isMeasured && isNumber(text)) {
     return <span title={formatExact(Number(text))}>{formatNumber(Number(text))}</span>
   }
-  const words = text.startsWith('"') ? (JSON.parse(text) as string) : text
+  const words = valueText(text)
   return <span title={words}>{words}</span>
 }
 

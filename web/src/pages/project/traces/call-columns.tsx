@@ -20,6 +20,7 @@ import { formatMoney } from "../../../format/money.ts"
 import { formatCount, formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import type { JsonText } from "../../../json/json-text.ts"
+import { valueText } from "../../../json/value-text.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { Publisher } from "../objects/publisher.tsx"
 import styles from "./call-columns.module.css"
@@ -180,15 +181,14 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
 }
 
 export function pathColumn(path: string): Column<CallRow> {
-  return { id: path, title: path, width: 160, isSortable: true, cell: (row) => valueText(row, path) }
+  return { id: path, title: path, width: 160, isSortable: true, cell: (row) => textAt(row, path) }
 }
 
-function valueText({ call, payload, isLarge }: CallRow, path: string): string {
+function textAt({ call, payload, isLarge }: CallRow, path: string): string {
   const [head = "", ...rest] = path.split(".")
   const source = head === "summary" ? call.summary : payload?.[head as "inputs" | "output" | "attributes"]
   if (source === undefined) return isLarge ? "too large to show" : ""
-  const value = valueAt(source, rest)
-  return value === null ? "" : value.startsWith('"') ? (JSON.parse(value) as string) : value
+  return valueText(valueAt(source, rest))
 }
 
 function Output({ row, words }: { row: CallRow; words: readonly string[] }) {

@@ -1,5 +1,6 @@
 /** A value as it was and as it is, word by word. */
 import type { JsonText } from "../../../../json/json-text.ts"
+import { valueText } from "../../../../json/value-text.ts"
 import { readRef } from "../../../../objects/object-refs.ts"
 import { type DiffPart, diffWords } from "../../../../diff/word-diff.ts"
 import styles from "./cell-diff.module.css"
@@ -8,14 +9,8 @@ import { RefLink } from "./ref-link.tsx"
 /** A longer text is cut: the whole of it is in its row. */
 const longest = 2000
 
-/** Texts without their quotes; anything else as it is written. */
-export function cellText(value: JsonText | undefined | null): string {
-  if (value == null) return ""
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value
-}
-
 export function CellValue({ value }: { value: JsonText | undefined | null }) {
-  const text = cellText(value)
+  const text = valueText(value)
   const ref = readRef(text)
   return ref === null ? <>{shortened(text)}</> : <RefLink of={ref} />
 }
@@ -48,7 +43,7 @@ export function CellDiff({ before, after }: CellDiffProps) {
 
 /** Only texts are compared word by word: half of a number says nothing. */
 function partsOf(before: JsonText | undefined | null, after: JsonText | undefined | null): DiffPart[] {
-  const [old, now] = [shortened(cellText(before)), shortened(cellText(after))]
+  const [old, now] = [shortened(valueText(before)), shortened(valueText(after))]
   if (before?.startsWith('"') === true && after?.startsWith('"') === true) return diffWords(old, now)
   const whole: DiffPart[] = [
     { kind: "removed", text: old },

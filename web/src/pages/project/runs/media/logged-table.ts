@@ -1,5 +1,6 @@
 /** The file of a `wandb.Table`: names of its columns, and its rows as texts of JSON, with every digit as it was written. */
 import { elementTexts, type JsonText, memberTexts } from "../../../../json/json-text.ts"
+import { valueText } from "../../../../json/value-text.ts"
 import { readableJson } from "../run-values.ts"
 
 export interface LoggedTable {
@@ -14,27 +15,21 @@ export function loggedTable(text: string): LoggedTable | null {
   const members = memberTexts(readable)
   const [columns, data] = [members.get("columns"), members.get("data")]
   if (columns?.startsWith("[") !== true || data?.startsWith("[") !== true) return null
-  return { columns: elementTexts(columns).map(cellText), rows: elementTexts(data).map(elementTexts) }
+  return { columns: elementTexts(columns).map(valueText), rows: elementTexts(data).map(elementTexts) }
 }
 
 /** A longer cell is cut: the whole of it is in its row. */
 const longestCell = 500
 
-/** A text without its quotes; any other value as it is written. */
-export function cellText(value: JsonText | undefined): string {
-  if (value === undefined) return ""
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value
-}
-
 /** In one line: of a chat what each message says, as trainers log prompts and completions. */
 export function cellShown(value: JsonText | undefined): string {
-  const text = cellText(value).slice(0, longestCell)
+  const text = valueText(value).slice(0, longestCell)
   if (value?.startsWith("[") !== true) return text
   const said = elementTexts(value).map((message) =>
     message.startsWith("{") ? memberTexts(message).get("content") : undefined,
   )
   const isChat = said.length > 0 && said.every((content) => content?.startsWith('"'))
-  return isChat ? said.map(cellText).join(" · ").slice(0, longestCell) : text
+  return isChat ? said.map(valueText).join(" · ").slice(0, longestCell) : text
 }
 
 /** NaN where it is no number. */

@@ -3,10 +3,11 @@
  * (platform-wandb 5.3). Those of the library are drawn; of any other the table is shown.
  */
 import { isJsonObject } from "../../../../json/parsed-json.ts"
+import { valueText } from "../../../../json/value-text.ts"
 import { clientsOwn, readableJson } from "../run-values.ts"
 import { histogramOver } from "./histograms.ts"
 import type { LoggedHistogram } from "./logged-media.ts"
-import { cellNumber, cellText, type LoggedTable } from "./logged-table.ts"
+import { cellNumber, type LoggedTable } from "./logged-table.ts"
 
 export interface PlotDefinition {
   name: string
@@ -117,7 +118,7 @@ function linesOf({ rows }: LoggedTable, { x, y, name }: LineColumns, kind: "line
   const points = rows.flatMap((row) => {
     const [at, value] = [cellNumber(row[x]), cellNumber(row[y])]
     return Number.isFinite(at) && Number.isFinite(value)
-      ? [{ at, value, line: name < 0 ? "" : cellText(row[name]) }]
+      ? [{ at, value, line: name < 0 ? "" : valueText(row[name]) }]
       : []
   })
   const lines = Array.from(
@@ -136,7 +137,7 @@ function barsOf({ rows }: LoggedTable, label: number, value: number): Plot | nul
   if (bars.length === 0) return null
   return {
     kind: "bars",
-    labels: bars.map((row) => cellText(row[label])),
+    labels: bars.map((row) => valueText(row[label])),
     values: bars.map((row) => cellNumber(row[value])),
   }
 }
@@ -151,10 +152,10 @@ const mostClasses = 60
 
 function matrixOf({ rows }: LoggedTable, [actual = -1, predicted = -1, count = -1]: readonly number[]): Plot | null {
   if (actual < 0 || predicted < 0 || count < 0) return null
-  const labels = [...new Set(rows.flatMap((row) => [cellText(row[actual]), cellText(row[predicted])]))]
+  const labels = [...new Set(rows.flatMap((row) => [valueText(row[actual]), valueText(row[predicted])]))]
   if (labels.length === 0 || labels.length > mostClasses) return null
   const found = new Map(
-    rows.map((row) => [`${cellText(row[actual])}\n${cellText(row[predicted])}`, cellNumber(row[count])]),
+    rows.map((row) => [`${valueText(row[actual])}\n${valueText(row[predicted])}`, cellNumber(row[count])]),
   )
   return { kind: "matrix", labels, counts: labels.map((of) => labels.map((as) => found.get(`${of}\n${as}`) ?? 0)) }
 }

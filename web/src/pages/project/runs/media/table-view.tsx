@@ -1,11 +1,11 @@
 /** A `wandb.Table` that was logged at one step. */
-import { fileAddress } from "../../../../api/files.ts"
-import { useTextFile } from "../../../../api/runs/run-media.ts"
+import type { ReactNode } from "react"
+import { fileAddress, useTextFile } from "../../../../api/files.ts"
 import type { OfRun } from "../../../../api/runs/runs.ts"
 import { DownloadButton } from "../../../../components/controls/download-button.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { formatBytes } from "../../../../format/sizes.ts"
-import { loggedTable } from "./logged-table.ts"
+import { type LoggedTable, loggedTable } from "./logged-table.ts"
 import { TableRows } from "./table-rows.tsx"
 import styles from "./table-view.module.css"
 
@@ -24,7 +24,7 @@ export function TableView(props: TableFile) {
 }
 
 interface ReadTableProps extends TableFile {
-  children: (table: NonNullable<ReturnType<typeof loggedTable>>) => React.ReactNode
+  children: (table: LoggedTable) => ReactNode
 }
 
 /** The table once its file was read. One that is too large, or no table, is only saved. */
