@@ -1,7 +1,7 @@
 /** What users stored as files, by an address: for pictures, players and downloads, and where the beginning is enough. */
+import type { ShownType } from "@heddle/server/wire/shown-type.ts"
 import { queryOptions, useQuery } from "@tanstack/react-query"
 import { addressOf } from "../base-path.ts"
-import type { ShownType } from "../media/media-types.ts"
 import type { ApiError } from "./api-error.ts"
 import { send } from "./client.ts"
 

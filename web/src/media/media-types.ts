@@ -1,9 +1,5 @@
 /** What a file is to the page, by its type and its name. */
-import type { shownFileQuery } from "@heddle/server/wire/objects/project-file.ts"
-import type * as z from "zod"
-
-/** Types under which the server answers a file: the pictures, sounds and films that browsers show. */
-export type ShownType = NonNullable<z.output<typeof shownFileQuery>["type"]>
+import type { ShownType } from "@heddle/server/wire/shown-type.ts"
 
 export type MediaKind = "image" | "audio" | "video" | "markdown" | "text" | "file"
 

@@ -67,10 +67,10 @@ export const objectMeanings: Meanings = {
       dataset_digest: "Taken, and not stored: a link is of the dataset's name, whatever its version.",
     },
     "DatasetSourceLinkBody.links": { sources: "What the row came from.", link_metadata: "What to keep with the link." },
-    ShownFileQuery: {
+    "ShownFileQuery, ShownRunFileQuery": {
       type: "Media type that the bytes are answered with; absent: `application/octet-stream`.",
-      name: "Name that the download is saved under; absent: the browser chooses one.",
     },
+    ShownFileQuery: { name: "Name that the download is saved under; absent: the browser chooses one." },
     DatasetSources: { links: "The links, each of one row and one source." },
     "DatasetSources.links": {
       source_started_at: "When the source began.",

@@ -108,7 +108,9 @@ export const platformMeanings: Meanings = {
     "FileStreamBody.files": { offset: "Number of the first line, from 0.", content: "The lines." },
     RunMetricsAnswer: {
       metrics: "Names of everything that was a number once, sorted.",
+      media: "Pictures, tables, histograms and other objects with a `_type`, by name; `sampledHistory` reads them.",
     },
+    "RunMetricsAnswer.media": { type: "The newest `_type` under the name, such as `image-file`." },
     GraphqlAnswer: {
       data: "What was asked for; null: it could not be answered.",
       errors: "What went wrong; absent: nothing.",
