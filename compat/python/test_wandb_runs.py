@@ -52,6 +52,13 @@ def ask(server: Server, query: str) -> Any:
         return json.load(answer)["data"]
 
 
+def get(server: Server, path: str) -> Any:
+    """What the server's own API answers, as its pages ask it."""
+    request = Request(server.url + path, headers={"Authorization": f"Bearer {server.key}"})
+    with urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
 @covers("wandb-run")
 def test_a_run_is_recorded_and_read_back(server: Server, project: str) -> None:
     config = {"lr": 0.1, "nested": {"a": [1, 2]}, "big": 2**62, "text": "é\u2028"}
@@ -154,11 +161,30 @@ def test_a_metric_is_read_over_the_one_that_the_program_defined(server: Server, 
     assert 2 in definitions[place - 1]["6"]
     over = [one["5"] for one in definitions if one.get("2") == "val/*" or one.get("1") == "val/accuracy"]
     assert set(over) == {place}
-    request = Request(f"{server.url}/v1/runs/local/{project}/{name}/metrics?metric=val/accuracy&x=epoch")
-    request.add_header("Authorization", f"Bearer {server.key}")
-    with urlopen(request, timeout=30) as answer:
-        [curve] = json.load(answer)["data"]
+    [curve] = get(server, f"/v1/runs/local/{project}/{name}/metrics?metric=val/accuracy&x=epoch")["data"]
     assert (curve["x"], curve["min"], curve["max"]) == ([0, 1, 2], [0, 0.2, 0.4], [0.1, 0.3, 0.5])
+
+
+@covers("wandb-run")
+def test_tables_pages_and_charts_are_named_and_their_files_read(server: Server, project: str, tmp_path: Path) -> None:
+    """What the page of a run draws them from: platform-wandb 5.3, 7, 8."""
+    run = wandb.init(project=project)
+    squares = wandb.Table(columns=["x", "y"], data=[[x, x * x] for x in range(4)])
+    run.log({"loss": 0.5, "squares": wandb.plot.line(squares, "x", "y", title="Squares")})
+    run.log({"rows": wandb.Table(columns=["q", "a"], data=[["1 + 1", "2"]]), "page": wandb.Html("<b>hi</b>")})
+    run.finish()
+    named = get(server, f"/v1/runs/{run.entity}/{project}/{run.id}/metrics")
+    assert named["metrics"] == ["loss"]
+    types = {one["name"]: one["type"] for one in named["media"]}
+    assert types == {"page": "html-file", "rows": "table-file", "squares_table": "table-file"}
+    found = read(f"{run.entity}/{project}/{run.id}")
+    (row,) = list(found.scan_history(keys=["rows"]))
+    with found.file(row["rows"]["path"]).download(root=str(tmp_path), replace=True) as file:
+        assert json.load(file) == {"columns": ["q", "a"], "data": [["1 + 1", "2"]]}
+    config = json.loads(found.json_config)
+    panel = config["_wandb"]["value"]["visualize"]["squares"]["panel_config"]
+    assert (panel["panelDefId"], panel["fieldSettings"]["x"]) == ("wandb/line/v0", "x")
+    assert "squares_table" in json.dumps(panel["userQuery"])
 
 
 @covers("wandb-overwrite")
