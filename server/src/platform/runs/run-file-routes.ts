@@ -3,8 +3,9 @@ import { createHash } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import { sendShownFile } from "../../http/answers/shown-file.ts"
 import { bodyStream } from "../../http/bodies/body-stream.ts"
+import type { ByteRange } from "../../http/byte-range.ts"
 import { type Route, route } from "../../http/route.ts"
-import { findRunFile, putRunFile, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
+import { findRunFile, putRunFile } from "../../storage/catalog/runs/run-files.ts"
 import { findNamedRun, type RunRecord } from "../../storage/catalog/runs/runs.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import {
@@ -21,7 +22,7 @@ import type { RunFileUse } from "./run-file-links.ts"
 const shared = { dialect: "graphql", tag: "Runs" } as const
 
 export function runFileRoutes(dependencies: RunDependencies): Route[] {
-  const { database, blobs } = dependencies
+  const { database } = dependencies
   return [
     route({
       ...shared,
@@ -55,12 +56,7 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
         const { run, name } = await linked(dependencies, params.token, "fetch")
         // A cache between would answer after the address has ended.
         reply.header("cache-control", "private, no-store")
-        const { sha256, size_bytes } = found(await findRunFile(database, run.id, name), name)
-        return sendShownFile(request, reply, {
-          sizeBytes: size_bytes,
-          type: undefined,
-          read: (part) => blobs.read(sha256, part),
-        })
+        return sendShownFile(request, reply, { ...(await fileOf(dependencies, run.id, name)), type: undefined })
       },
     }),
     route({
@@ -76,9 +72,7 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
       isUncompressed: true,
       handle: async ({ params, query: { type }, principal, request, reply }) => {
         const { run } = await requireRun(database, principal, params)
-        const name = params["*"]
-        const { sha256, size_bytes } = found(await findRunFile(database, run.id, name), name)
-        return sendShownFile(request, reply, { sizeBytes: size_bytes, type, read: (part) => blobs.read(sha256, part) })
+        return sendShownFile(request, reply, { ...(await fileOf(dependencies, run.id, params["*"])), type })
       },
     }),
   ]
@@ -130,7 +124,8 @@ async function storeFile(
 }
 
 /** @throws {HeddleError} `not_found`. */
-function found(file: RunFileRecord | null, name: string): RunFileRecord {
+async function fileOf({ database, blobs }: RunDependencies, runId: string, name: string) {
+  const file = await findRunFile(database, runId, name)
   if (file === null) throw new HeddleError("not_found", `the run has no file "${name}"`)
-  return file
+  return { sizeBytes: file.size_bytes, read: (part: Partial<ByteRange>) => blobs.read(file.sha256, part) }
 }

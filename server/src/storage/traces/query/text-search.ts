@@ -31,12 +31,14 @@ export function searchText(
 ): string | null {
   // A search gives false where the exact test may give unknown.
   if (jsonText === undefined || exactUnknown === true) return null
-  if (wanted.length === 0 || wanted.length > needlesAtOnce) return null
-  if (!wanted.every(isPlain)) return null
+  if (!areSearched(wanted)) return null
   return searchAny(jsonText, wanted, parameters, position)
 }
 
 const isPlain = (text: LiteralValue | undefined): text is string => typeof text === "string" && plainText.test(text)
+
+const areSearched = (wanted: readonly (LiteralValue | undefined)[]): wanted is readonly string[] =>
+  wanted.length > 0 && wanted.length <= needlesAtOnce && wanted.every(isPlain)
 
 /** A few texts are found sooner one after the other than at once. */
 const fewNeedles = 4
@@ -85,14 +87,15 @@ function leafSearch(expression: Operand, scope: QueryScope): RowSearch[] {
   const leaf = leafOf(expression)
   if (leaf?.field === undefined) return []
   const value = scope.field(leaf.field)
-  // Other values are made of rows of another table, or of several.
-  const sql =
-    value.storedText !== undefined
-      ? searchStored(value.storedText, leaf, scope.parameters)
-      : value.jsonText?.hasNeedlessEscape !== undefined
-        ? searchText(value, leaf.wanted, scope, leaf.position)
-        : null
+  const sql = storedSearch(value, leaf, scope)
   return sql === null ? [] : [{ sql, length: Math.min(...leaf.wanted.filter(isPlain).map((text) => text.length)) }]
+}
+
+function storedSearch(value: SqlValue, leaf: Leaf, scope: QueryScope): string | null {
+  if (value.storedText !== undefined) return searchStored(value.storedText, leaf, scope.parameters)
+  // Other values are made of rows of another table, or of several.
+  if (value.jsonText?.hasNeedlessEscape === undefined) return null
+  return searchText(value, leaf.wanted, scope, leaf.position)
 }
 
 /** Of a text that no JSON spells otherwise. */
@@ -101,7 +104,7 @@ function searchStored(
   { wanted, position = "position" }: Leaf,
   parameters: SqlParameters,
 ): string | null {
-  if (wanted.length === 0 || wanted.length > needlesAtOnce || !wanted.every(isPlain)) return null
+  if (!areSearched(wanted)) return null
   const searches = wanted.map((text) => `${position}(${column}, ${parameters.bind(text, "String")}) > 0`)
   return `ifNull(${searches.join(" or ")}, false)`
 }
