@@ -4,6 +4,7 @@
  */
 import { formatNumber } from "../../format/numbers.ts"
 import type { ColorToken } from "./chart-colors.ts"
+import { extentOf } from "./extent.ts"
 import { niceTicks } from "./nice-ticks.ts"
 import styles from "./xy-plot.module.css"
 
@@ -72,10 +73,7 @@ interface Scale {
 }
 
 function scaleOf(values: readonly number[]): Scale {
-  const [low, high] = values.reduce(
-    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
-    [Infinity, -Infinity],
-  )
+  const [low, high] = extentOf(values)
   const ticks = niceTicks(low, high)
   const [from, to] = [Math.min(low, ticks[0] ?? low), Math.max(high, ticks.at(-1) ?? high)]
   return { ticks, share: (value) => (to > from ? (value - from) / (to - from) : 0.5) }

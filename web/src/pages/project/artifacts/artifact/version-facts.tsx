@@ -4,7 +4,9 @@ import {
   type ArtifactVersion,
   type NamedRun,
   useArtifactFacts,
+  useArtifactFiles,
 } from "../../../../api/runs/artifacts.ts"
+import { addressOf } from "../../../../base-path.ts"
 import { JsonViewer } from "../../../../components/json/json-viewer.tsx"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
 import { PaneHead } from "../../../../components/layout/pane.tsx"
@@ -17,9 +19,9 @@ import { formatDuration } from "../../../../format/durations.ts"
 import { formatBytes } from "../../../../format/sizes.ts"
 import { memberTexts } from "../../../../json/json-text.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { FilesSection } from "../../files/files-section.tsx"
 import { readableJson } from "../../runs/run-values.ts"
 import { Aliases } from "../aliases.tsx"
-import { ArtifactFiles } from "./artifact-files.tsx"
 import styles from "./version-facts.module.css"
 
 interface VersionFactsProps {
@@ -55,7 +57,7 @@ export function VersionFacts({ project, name, version, listed }: VersionFactsPro
                 </div>
               </section>
               <Metadata text={facts.metadata} />
-              <ArtifactFiles project={project} name={full} count={listed?.fileCount} />
+              <VersionFiles project={project} name={full} count={listed?.fileCount ?? 0} />
             </>
           )
         }
@@ -135,5 +137,20 @@ function Metadata({ text }: { text: string | null }) {
         <JsonViewer label="Metadata" text={readable} height={metadataHeight} />
       </div>
     </section>
+  )
+}
+
+/** `name`: with the version, as `checkpoint:v3`. */
+function VersionFiles({ project, name, count }: { project: CurrentProject; name: string; count: number }) {
+  return (
+    <FilesSection
+      label={`Files of ${name}`}
+      query={useArtifactFiles(project.params, name)}
+      count={count}
+      none="The version has no files."
+      placeOf={({ storagePath, url }) =>
+        url.endsWith(storagePath) ? { address: addressOf(`/${storagePath}`) } : { elsewhere: url }
+      }
+    />
   )
 }

@@ -1,4 +1,5 @@
 /** Histograms: of values that a table holds, and as bars of a chart. */
+import { extentOf } from "../../../../components/charts/extent.ts"
 import type { LoggedHistogram } from "./logged-media.ts"
 
 const bins = 30
@@ -7,10 +8,7 @@ const bins = 30
 export function histogramOver(values: readonly number[]): LoggedHistogram | null {
   const finite = values.filter((value) => Number.isFinite(value))
   if (finite.length === 0) return null
-  const [low, high] = finite.reduce(
-    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
-    [Infinity, -Infinity],
-  )
+  const [low, high] = extentOf(finite)
   const width = high > low ? (high - low) / bins : 1
   const counts = Array.from({ length: high > low ? bins : 1 }, () => 0)
   for (const value of finite) {

@@ -7,10 +7,10 @@ import { Loaded } from "../../../../components/states/loaded.tsx"
 import { TextLink } from "../../../../components/text/link.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatBytes } from "../../../../format/sizes.ts"
-import styles from "./run-files.module.css"
+import styles from "./run-artifacts.module.css"
 
 const heads = [
-  { name: "Artifact", className: styles.file },
+  { name: "Artifact", className: styles.name },
   { name: "Type", className: styles.type },
   { name: "Size", className: styles.size },
 ]
@@ -60,7 +60,7 @@ function Row({ artifact: { versionIndex, size, artifactType, artifactSequence } 
   const version = `v${versionIndex}`
   return (
     <tr>
-      <td className={styles.file} title={`${name}:${version}`}>
+      <td className={styles.name} title={`${name}:${version}`}>
         <TextLink
           to="/$entity/$project/artifacts/$name"
           params={{ entity: project.entityName, project: project.name, name }}
