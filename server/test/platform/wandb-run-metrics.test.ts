@@ -155,6 +155,7 @@ test("law 3: no number of a row is missing because of what else the row holds", 
     '{"_step": 1, "loss": 4, "ids": [123456789012345678901, -123456789012345678902, 1.5]}',
     String.raw`{"_step": 2, "loss": 3, "text": "half \ud800 of a pair", "note": "id: 123456789012345678901"}`,
     String.raw`{"_step": 3, "loss": 2, "\ud83d\ude00": 7, "nan": NaN}`,
+    '{"_step": 5, "loss": 1, "list": [1, NaN, -Infinity]}',
     '{"_step": 4, "loss": NaN, "big": 1e300, "text": "\\ud800"}',
   ])
   await stream(names, "wandb-events.jsonl", [
@@ -164,7 +165,7 @@ test("law 3: no number of a row is missing because of what else the row holds", 
   expect(metrics).toEqual(["big", "loss", "nan", "😀"])
   expect(data.map(({ metric, step, last }) => [metric, step, last])).toEqual([
     ["big", [0, 4], [Number("123456789012345678901234567890"), 1e300]],
-    ["loss", [0, 1, 2, 3], [5, 4, 3, 2]],
+    ["loss", [0, 1, 2, 3, 5], [5, 4, 3, 2, 1]],
     ["😀", [3], [7]],
   ])
   const system = await metricsOf(names, "source=system&metric=system.cpu&metric=system.bytes")

@@ -110,16 +110,16 @@ export async function runPointsOver(
 /** Python writes numbers that are none into the JSON of a row, and no reader of JSON takes them. */
 const finite = String.raw`replaceRegexpAll(text, ':\\s*-?(NaN|Infinity)', ':null')`
 
+/** Of such numbers those in lists too. */
+const finiteLists = String.raw`replaceRegexpAll(text, '([\\[,:]\\s*)-?(NaN|Infinity)', '\\1null')`
 /** Half a surrogate pair, and whole numbers of more than 64 bits: ClickHouse reads nothing of JSON that has one. */
-const surrogate = String.raw`\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}`
-const largeWhole = String.raw`([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])`
-
+const wholePairs = String.raw`replaceRegexpAll(${finiteLists}, '\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '')`
 /** As doubles, which curves are of anyway: every second one of neighbours in a list, which share the comma between them. */
-const asDoubles = (json: string) => String.raw`replaceRegexpAll(${json}, '${largeWhole}', '\\1e0\\2')`
+const asDoubles = (json: string) =>
+  String.raw`replaceRegexpAll(${json}, '([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])', '\\1e0\\2')`
 
 /** The row as ClickHouse reads it, whatever else it holds. */
-const readable = `if(match(${finite}, '${surrogate}|[0-9]{19}') and not isValidJSON(${finite}),
-  ${asDoubles(asDoubles(`replaceRegexpAll(${finite}, '${surrogate}', '')`))}, ${finite})`
+const readable = `if(isValidJSON(${finite}), ${finite}, ${asDoubles(asDoubles(wholePairs))})`
 
 /** When a row was logged, in milliseconds; of one that does not say it, when it came. */
 const loggedAt = `if(JSONExtractFloat(json, '_timestamp') between 1 and 253402300799,
