@@ -43,6 +43,7 @@ import * as migration0025 from "./migrations/0025-call-retention.ts"
 import * as migration0026 from "./migrations/0026-deleted-runs.ts"
 import * as migration0027 from "./migrations/0027-upkeep.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
+import { PreparedStatements } from "./prepared-statements.ts"
 import type { Catalog } from "./schema.ts"
 import { SerialPGliteDialect } from "./serial-pglite.ts"
 
@@ -135,7 +136,7 @@ async function embedded({ folder, template }: CatalogLocation, queue: FairQueue)
     parsers: { [int8Oid]: Number },
     startParams: [...PGlite.defaultStartParams, ...smallMemory],
   })
-  return new SerialPGliteDialect({ pglite }, queue)
+  return new SerialPGliteDialect({ pglite: new PreparedStatements(pglite) }, queue)
 }
 
 function remote(url: string, log: Log | null, queue: FairQueue): PostgresConnections {
