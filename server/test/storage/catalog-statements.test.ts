@@ -1,6 +1,6 @@
 /** Statements that come again, with other values, after an error, after a change of their table, and many different ones. */
 import { sql } from "kysely"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { openTestCatalog, type TestCatalog } from "../support/test-catalog.ts"
 
 let catalog: TestCatalog
@@ -84,4 +84,26 @@ test("changes say how many rows they reached", async () => {
   const { database } = catalog
   const { numAffectedRows } = await sql`update things set name = ${"x"} where id >= ${0}`.execute(database)
   expect(numAffectedRows).toBe(2n)
+})
+
+test("the embedded catalog plans a statement for its values again once its plan for all values is old", async () => {
+  const embedded = await openTestCatalog(null)
+  vi.useFakeTimers({ toFake: ["performance"] })
+  try {
+    const run = async () => (await sql`select id from projects where name = ${"x"}`.execute(embedded.database)).rows
+    const planned = async () => {
+      const { rows } = await sql<{ custom: number; generic: number }>`
+        select custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements
+        where statement like 'select id from projects%'`.execute(embedded.database)
+      return rows
+    }
+    for (let n = 0; n < 7; n += 1) await run()
+    expect(await planned()).toEqual([{ custom: 5, generic: 2 }])
+    vi.advanceTimersByTime(6_000)
+    await run()
+    expect(await planned()).toEqual([{ custom: 1, generic: 0 }])
+  } finally {
+    vi.useRealTimers()
+    await embedded.close()
+  }
 })
