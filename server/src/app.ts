@@ -158,7 +158,7 @@ async function compose(
   const rates = new RequestRates()
   const usage = new TeamUsage(database, stores.traces, log)
   const threads = new ThreadPool(new URL("./task-thread.ts", import.meta.url), limits)
-  server.addHook("onListen", () => threads.start())
+  const trajectories = new TrajectoryReader()
   const projectRemoval = new ProjectRemoval({
     stores,
     log,
@@ -224,7 +224,7 @@ async function compose(
       exports,
       importAdapter: (params) => importAdapter(engine, params),
       maximumTokens: (base) => maximumTokens(engine, base),
-      trajectories: new TrajectoryReader(),
+      trajectories,
       limits: { maximumBodyBytes: maximumBytes, maximumImportBytes: limits.checkpoint_import_bytes },
       fetchPolicy,
       fetchLimits: { maximumBytes, timeoutMs: fetchTimeoutMs },
@@ -310,7 +310,7 @@ async function compose(
     await Promise.all([server.close(), evaluations.close()])
     clearTimeout(cut)
     await Promise.all([scheduler, exports, backups, ...background].map((work) => work.close()))
-    await Promise.all([threads.close(), engine.close()])
+    await Promise.all([threads.close(), trajectories.close(), engine.close()])
     await gateway.settled()
     await ledger.flush()
     arrived.close()

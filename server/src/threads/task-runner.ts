@@ -19,18 +19,24 @@ export type ThreadReply =
 
 type AnyTask = ThreadTask<never, object, unknown>
 
-/** The function that a thread runs for each request. */
-export function taskRunner(tasks: readonly AnyTask[]): (request: ThreadRequest) => Promise<unknown> {
-  const byName = new Map(tasks.map((task) => [task.name, task]))
+/** The function that a thread runs for each request. `tasks` loads each by its name. */
+export function taskRunner(
+  tasks: Readonly<Record<string, () => Promise<AnyTask>>>,
+): (request: ThreadRequest) => Promise<unknown> {
+  const byName = new Map(Object.entries(tasks))
   return async (request) => {
     const reply = await replyTo(byName.get(request.task), request)
     return move({ [transferableSymbol]: movableMemory(reply.value), [valueSymbol]: reply })
   }
 }
 
-async function replyTo(task: AnyTask | undefined, { task: name, input, answers }: ThreadRequest): Promise<ThreadReply> {
+async function replyTo(
+  load: (() => Promise<AnyTask>) | undefined,
+  { task: name, input, answers }: ThreadRequest,
+): Promise<ThreadReply> {
   try {
-    if (task === undefined) throw new Error(`no thread knows the task "${name}"`)
+    if (load === undefined) throw new Error(`no thread knows the task "${name}"`)
+    const task = await load()
     const steps = task.run(withBuffers(input) as never)
     let step = await steps.next()
     for (const answer of answers) if (step.done !== true) step = await steps.next(answer as never)

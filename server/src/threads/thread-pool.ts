@@ -62,11 +62,6 @@ export class ThreadPool {
     })
   }
 
-  /** Starts a thread ahead of the first task, which would else wait for it. */
-  start(): void {
-    this.#threads()
-  }
-
   /**
    * Runs a task: right here when its payload and what it looks up are small, else on a thread when it is the turn of the
    * caller's scope. Bytes that are fields of `input`, or in lists there, are gone afterwards.

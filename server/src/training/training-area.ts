@@ -30,7 +30,7 @@ interface TrainingArea extends Area {
 
 /** `recordDays`: how long the trajectories and tokens of a job are kept. */
 export function openTraining(dependencies: TrainingDependencies, log: Log, recordDays: number): TrainingArea {
-  const { database, dataDir, trajectories } = dependencies
+  const { database, dataDir } = dependencies
   const closing = new AbortController()
   return {
     routes: [
@@ -51,12 +51,7 @@ export function openTraining(dependencies: TrainingDependencies, log: Log, recor
       ...rolloutRoutes(dependencies),
       ...healthRoutes(dependencies),
     ],
-    // The reader's thread would slow down the start, and the first job would wait for it.
-    background: [
-      trajectories,
-      oldRecords(database, dataDir, { days: recordDays, log }),
-      expiredRollouts(database, log),
-    ],
+    background: [oldRecords(database, dataDir, { days: recordDays, log }), expiredRollouts(database, log)],
     stopFollowing: () => closing.abort(),
   }
 }

@@ -76,12 +76,6 @@ export const dyingTask = plainTask({
   },
 })
 
-export const runTask = taskRunner([
-  sumTask,
-  lookupTask,
-  refusingTask,
-  endlessTask,
-  hungryTask,
-  bufferingTask,
-  dyingTask,
-])
+const tasks = [sumTask, lookupTask, refusingTask, endlessTask, hungryTask, bufferingTask, dyingTask]
+
+export const runTask = taskRunner(Object.fromEntries(tasks.map((task) => [task.name, async () => task])))

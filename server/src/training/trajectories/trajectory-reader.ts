@@ -1,4 +1,7 @@
-/** The server's side of the reading thread: sends bodies over with back-pressure, brings results back. */
+/**
+ * The server's side of the reading thread: sends bodies over with back-pressure, brings results back. The thread begins with
+ * the first body, so that a server that does not train has none.
+ */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { diskFull, HeddleError, saysDiskFull } from "../../errors.ts"
@@ -25,11 +28,6 @@ export class TrajectoryReader {
   #worker: Worker | null = null
   #nextId = 0
   readonly #readings = new Map<number, Reading>()
-
-  /** Starts the thread before the first body, which would otherwise wait for it. */
-  start(): void {
-    this.#thread()
-  }
 
   /**
    * Writes the trajectories of `body` to the new file `file`. The file is there, whole and synced,
