@@ -1,5 +1,6 @@
 """Forward passes over keys and values in slabs, for a CPU: chunks of prompts, and one token for every running row."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -147,7 +148,7 @@ class _SlabRows:
         if indices != list(range(len(indices))):
             self._query_of_line, self._line_of_row = self._tensor(query), self._tensor(indices)
         flat = slab.data.flatten(2, 4)
-        self._flat = [tuple(flat[layer]) for layer in range(len(config.attention_layers))]
+        self._places = [tuple(map(_heads_of_tokens, flat[layer])) for layer in range(len(config.attention_layers))]
         lengths = [0] * self._used
         for line in self._lines:
             lengths[line.index] = line.length
@@ -164,7 +165,7 @@ class _SlabRows:
     def prepare(self, positions: Tensor) -> None:
         """Once per step: where to write, and what each line may see."""
         mine = positions if self._rows is None else positions.index_select(0, self._rows)
-        self._write = (self._write_base + mine[:, None]).flatten()
+        self._write = (self._write_base + mine[:, None]).numpy()
         by_line = mine if self._query_of_line is None else mine.index_select(0, self._query_of_line)
         for run in self._runs:
             run.advance()
@@ -173,9 +174,8 @@ class _SlabRows:
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, window: int | None, sinks: Tensor | None) -> Tensor:
         if self._rows is not None:
             q, k, v = (t.index_select(0, self._rows) for t in (q, k, v))
-        flat_keys, flat_values = self._flat[layer]
-        flat_keys.index_copy_(0, self._write, k.reshape(-1, self._dim))
-        flat_values.index_copy_(0, self._write, v.reshape(-1, self._dim))
+        keys, values = self._places[layer]
+        keys[self._write], values[self._write] = _heads_of_tokens(k), _heads_of_tokens(v)
         if self._query_of_line is not None:
             q = q.index_select(0, self._query_of_line)
         # Query heads of one key head stand as rows, so keys and values are never repeated.
@@ -191,6 +191,14 @@ class _SlabRows:
         if sinks is None:
             return F.scaled_dot_product_attention(q, *cache, attn_mask=bias)
         return attend_with_sinks(q, *cache, sinks.view(self._kv_heads, -1), bias, False)
+
+
+def _heads_of_tokens(x: Tensor) -> np.ndarray:
+    """`x [..., D]` as an array [...] whose elements are D numbers each.
+
+    torch's `index_copy_` writes one feature of all tokens after another, each time to as many cache lines.
+    """
+    return x.view(torch.uint8).numpy().view(f"V{x.shape[-1] * x.itemsize}")[..., 0]
 
 
 class _Run:
