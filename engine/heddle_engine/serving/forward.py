@@ -89,18 +89,18 @@ class _Part:
 
 
 class DecodeBatch:
-    """A fixed set of rows that decode together, sorted by adapter; rebuilt when rows or lines change."""
+    """A fixed set of rows that decode together, sorted by adapter and line; rebuilt when rows or lines change."""
 
     def __init__(self, decoder: Decoder, rows: list[Generation], last: LoraView | None):
-        self.rows = sorted(rows, key=lambda row: row.adapter.key if row.adapter else "")
+        slabs = dict.fromkeys(row.line.slab for row in rows)
+        for slab in slabs:
+            slab.sort()
+        self.rows = sorted(rows, key=lambda row: (row.adapter.key if row.adapter else "", row.line.index))
         self._decoder, self._work = decoder, decoder.operator_work(len(rows))
         self.lora: LoraView = decode_view([row.adapter for row in self.rows], decoder.device, last)
         place = {"device": decoder.device, "dtype": torch.long}
         self.ids = torch.tensor([row.ids[-1] for row in self.rows], **place)
         self._positions = torch.tensor([row.line.length for row in self.rows], **place)
-        slabs = dict.fromkeys(row.line.slab for row in self.rows)
-        for slab in slabs:
-            slab.sort()
         self._groups = [_SlabRows(decoder, slab, self.rows) for slab in slabs]
         self._recur = RowStates([row.line for row in self.rows]).recur if decoder.config.delta else None
         self._order = None
