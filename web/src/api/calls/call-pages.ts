@@ -31,6 +31,9 @@ export function useCallPayloads(projectId: string, blocks: readonly (readonly Ca
     queries: blocks.map((calls) => ({
       queryKey: ["payloads", projectId, calls.map(({ id, ended_at }) => [id, ended_at ?? null])],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        // Several blocks are wanted at once when a page has come: to send all of their requests takes as long as a frame.
+        await new Promise((resolve) => setTimeout(resolve))
+        signal.throwIfAborted()
         const known = storedPayloads(projectId, calls)
         const knownIds = new Set(known.map(({ id }) => id))
         const missing = calls.filter(({ id }) => !knownIds.has(id))

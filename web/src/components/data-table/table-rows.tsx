@@ -75,8 +75,9 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
   const tellSeen = useEffectEvent((first: number | null, last: number | null) => {
     if (first !== null && last !== null) onSeen?.(first, last)
   })
-  // The scrolling, which decides what has to be loaded.
-  useEffect(() => tellSeen(firstSeen, lastSeen), [firstSeen, lastSeen])
+  // The scrolling, which decides what has to be loaded: once the rows that came are drawn, as the page is drawn anew by it.
+  // Every place is told, also one that was left meanwhile, or nothing would be told while the browser is busy.
+  useEffect(() => void setTimeout(() => tellSeen(firstSeen, lastSeen)), [firstSeen, lastSeen])
 
   return (
     <div ref={box} className={styles.scroll}>

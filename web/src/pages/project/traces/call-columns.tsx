@@ -1,6 +1,6 @@
 /** The columns of a table of calls: those that every call has, and any path of its payloads. */
 import { MessageSquareText } from "lucide-react"
-import type { CSSProperties } from "react"
+import { type CSSProperties, memo } from "react"
 import type { Call } from "../../../api/calls/calls.ts"
 import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
@@ -70,36 +70,21 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
       title: "Time",
       width: 100,
       isSortable: true,
-      cell: ({ call }) => (
-        <span className={styles.time}>
-          <Time at={call.started_at} show="moment" />
-        </span>
-      ),
+      cell: ({ call }) => <Begun call={call} />,
     },
     {
       id: "status",
       title: "Status",
       width: tight ? 80 : 84,
       isSortable: true,
-      cell: ({ call }) => <Status of={callStatus(call)} />,
+      cell: ({ call }) => <State call={call} />,
     },
     {
       id: "name",
       title: "Name",
       width: narrow ? 104 : tight ? 128 : 150,
       isSortable: true,
-      cell: ({ call }) => (
-        <span className={styles.name} title={callName(call)}>
-          <TextLink
-            isQuiet
-            to="/$entity/$project/traces/$trace"
-            params={{ ...project.params, trace: call.trace_id }}
-            search={call.parent_id === null ? {} : { span: call.id }}
-          >
-            {callName(call)}
-          </TextLink>
-        </span>
-      ),
+      cell: ({ call }) => <Name call={call} project={project} />,
     },
     {
       id: "input",
@@ -180,6 +165,35 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
   ]
 }
 
+// A row is drawn again when its payloads come: what they do not change is not.
+
+const Begun = memo(function Begun({ call }: { call: Call }) {
+  return (
+    <span className={styles.time}>
+      <Time at={call.started_at} show="moment" />
+    </span>
+  )
+})
+
+const State = memo(function State({ call }: { call: Call }) {
+  return <Status of={callStatus(call)} />
+})
+
+const Name = memo(function Name({ call, project }: { call: Call; project: CurrentProject }) {
+  return (
+    <span className={styles.name} title={callName(call)}>
+      <TextLink
+        isQuiet
+        to="/$entity/$project/traces/$trace"
+        params={{ ...project.params, trace: call.trace_id }}
+        search={call.parent_id === null ? {} : { span: call.id }}
+      >
+        {callName(call)}
+      </TextLink>
+    </span>
+  )
+})
+
 export function pathColumn(path: string): Column<CallRow> {
   return { id: path, title: path, width: 160, isSortable: true, cell: (row) => textAt(row, path) }
 }
@@ -241,7 +255,7 @@ function Snippet({ parts }: { parts: readonly SnippetPart[] }) {
   )
 }
 
-function Duration({ call }: { call: Call }) {
+const Duration = memo(function Duration({ call }: { call: Call }) {
   const duration = callDuration(call)
   if (duration === null) return null
   return (
@@ -250,13 +264,13 @@ function Duration({ call }: { call: Call }) {
       {formatDuration(duration)}
     </span>
   )
-}
+})
 
 export function Tokens({ of: { input, output } }: { of: Pick<TokenCount, "input" | "output"> }) {
   return <span title={`${formatExact(input)} in + ${formatExact(output)} out`}>{formatCount(input + output)}</span>
 }
 
-function Feedback({ marks }: { marks: readonly FeedbackMark[] }) {
+const Feedback = memo(function Feedback({ marks }: { marks: readonly FeedbackMark[] }) {
   return (
     <span className={styles.marks}>
       {marks.map(({ id, kind, name, text }) =>
@@ -274,4 +288,4 @@ function Feedback({ marks }: { marks: readonly FeedbackMark[] }) {
       )}
     </span>
   )
-}
+})
