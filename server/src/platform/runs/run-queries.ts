@@ -1,9 +1,9 @@
 /** Fields of a project that lead to its runs. */
-import { HeddleError } from "../../errors.ts"
 import { countRuns, listRuns } from "../../storage/catalog/runs/run-list.ts"
 import { findRun } from "../../storage/catalog/runs/runs.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { type AlertsArguments, alertsField } from "./run-alerts.ts"
+import { filterOf } from "./given-filter.ts"
 import type { RunContext } from "./run-context.ts"
 import { countBefore, cursorAt } from "./run-ids.ts"
 import { describeRun } from "./run-node.ts"
@@ -45,16 +45,5 @@ export function runFields(context: RunContext, projectId: string) {
         },
       }
     },
-  }
-}
-
-/** null: all runs. @throws {HeddleError} `bad_query`. */
-function filterOf(filters: unknown): unknown {
-  if (filters === undefined || filters === null || filters === "") return null
-  if (typeof filters !== "string") return filters
-  try {
-    return JSON.parse(filters)
-  } catch (cause) {
-    throw new HeddleError("bad_query", "filters is not JSON", { cause })
   }
 }

@@ -1,6 +1,6 @@
 /** Runs of a project in pages. */
 import { sql } from "kysely"
-import { HeddleError } from "../../../errors.ts"
+import { withinTime } from "../list-filter.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { documentsOfRun, runCondition, runOrder } from "./run-filter.ts"
 import { namedRuns, type RunRecord } from "./runs.ts"
@@ -14,9 +14,6 @@ export interface RunSelection {
   skip: number
   limit: number
 }
-
-/** Time limit of a read: a client's patterns are matched against every run. */
-const longestMs = 10_000
 
 export async function listRuns(
   database: CatalogDatabase,
@@ -50,26 +47,4 @@ export async function countRuns(database: CatalogDatabase, projectId: string, fi
       .executeTakeFirstOrThrow(),
   )
   return count
-}
-
-const invalidPattern = "2201B"
-const queryCanceled = "57014"
-
-/** @throws {HeddleError} `bad_query` for a pattern that is none, or takes too long. */
-async function withinTime<T>(
-  database: CatalogDatabase,
-  work: (transaction: CatalogDatabase) => Promise<T>,
-): Promise<T> {
-  try {
-    return await database.transaction().execute(async (transaction) => {
-      await sql.raw(`set local statement_timeout = ${longestMs}`).execute(transaction)
-      return work(transaction)
-    })
-  } catch (cause) {
-    const code = (cause as { code?: unknown }).code
-    if (code === invalidPattern) throw new HeddleError("bad_query", "the filter's $regex is no pattern", { cause })
-    if (code === queryCanceled)
-      throw new HeddleError("bad_query", "the filter takes too long; make it simpler", { cause })
-    throw cause
-  }
 }
