@@ -76,6 +76,51 @@ test("the list has every artifact with its newest version, and is narrowed to a 
   await close()
 })
 
+test("tables that runs logged are listed when one asks for them", async () => {
+  await logArtifact(heddle, {
+    project: "store",
+    run: "old1",
+    name: "run-old1-samples",
+    type: "run_table",
+    aliases: ["latest"],
+    files: { "samples.table.json": '{"columns":["a"],"data":[[1]]}' },
+  })
+  const { page, close } = await open("/artifacts")
+  await page.getByRole("link", { name: "weights" }).waitFor()
+  expect(await page.getByRole("link", { name: "run-old1-samples" }).count()).toBe(0)
+  const type = page.getByRole("combobox", { name: "Type" })
+  expect(await type.locator("option").allInnerTexts()).toEqual([
+    "All but tables of runs",
+    "All types",
+    "dataset",
+    "model",
+    "run_table",
+  ])
+  await type.selectOption("All types")
+  await page.getByRole("link", { name: "run-old1-samples" }).waitFor()
+  await page.getByRole("link", { name: "weights" }).waitFor()
+  expect(new URL(page.url()).searchParams.get("type")).toBe("*")
+  await type.selectOption("run_table")
+  await page.getByRole("link", { name: "weights" }).waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "run-old1-samples" }).waitFor()
+  await close()
+})
+
+test("the palette finds an artifact by a part of its name, and a run by its name and its id", async () => {
+  const { page, close } = await open("/artifacts")
+  const find = async (text: string) => {
+    await page.getByRole("button", { name: "Search or jump" }).click()
+    await page.getByRole("searchbox", { name: "Search or jump" }).fill(text)
+  }
+  await find("EIGHT")
+  await page.getByRole("menuitem", { name: "weights" }).click()
+  await page.waitForURL(`**/${project}/artifacts/weights`)
+  await find("w1jkb71d")
+  await page.getByRole("menuitem").filter({ hasText: "run" }).first().click()
+  await page.waitForURL(`**/${project}/runs/w1jkb71d`)
+  await close()
+})
+
 test("a version says what it is, which runs made and used it, and its files are saved under their names", async () => {
   const { page, requests, close } = await open("/artifacts/weights")
   const about = (version: string) => page.getByRole("region", { name: `About weights:${version}`, exact: true })

@@ -19,7 +19,7 @@ import {
   put,
   readArtifact,
 } from "../support/wandb-artifacts.ts"
-import { dataOf, startRun } from "../support/wandb-runs.ts"
+import { ask, dataOf, startRun } from "../support/wandb-runs.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -363,4 +363,34 @@ test("platform-wandb 9.2: an unknown run, team or project is named", async () =>
   )
   await expect(create({ artifactCollectionName: "a/b" })).rejects.toThrow("may not have / or :")
   await expect(create({ aliases: [{ alias: "v3" }] })).rejects.toThrow("is the name of a version")
+})
+
+test("platform-wandb 10: collections are filtered by name, type and time, and an unknown field or operator is an error", async () => {
+  const names = { entity: "acme", project: "filtered" }
+  await log({ ...names, collection: "weights", type: "model", files: { a: "1" } })
+  await log({ ...names, collection: "Letters", type: "dataset", files: { a: "2" } })
+  await log({ ...names, collection: "run-1-rows", type: "run_table", files: { a: "3" } })
+  const list = async (filters: object) => {
+    const { data, errors } = await ask(
+      opened.acme,
+      `query($filters: JSONString) { project(name: "filtered", entityName: "acme") { artifactCollections(filters: $filters) {
+        totalCount edges { node { name } } } } }`,
+      { filters: JSON.stringify(filters) },
+    )
+    if (errors !== undefined) throw new Error(JSON.stringify(errors))
+    return data as { project: { artifactCollections: { totalCount: number; edges: { node: { name: string } }[] } } }
+  }
+  const namesOf = async (filters: object) => {
+    const { totalCount, edges } = (await list(filters)).project.artifactCollections
+    expect(totalCount).toBe(edges.length)
+    return edges.map(({ node }) => node.name)
+  }
+  expect(await namesOf({})).toEqual(["Letters", "run-1-rows", "weights"])
+  expect(await namesOf({ type: { $nin: ["run_table"] } })).toEqual(["Letters", "weights"])
+  expect(await namesOf({ type: "model" })).toEqual(["weights"])
+  expect(await namesOf({ name: { $regex: "(?i)^LET" } })).toEqual(["Letters"])
+  expect(await namesOf({ createdAt: { $lt: "2001-01-01" } })).toEqual([])
+  await expect(list({ colour: "red" })).rejects.toThrow("collections of artifacts have no field")
+  await expect(list({ name: { $like: "a" } })).rejects.toThrow("is no operator")
+  await expect(list({ name: { $regex: "(" } })).rejects.toThrow("$regex is no pattern")
 })

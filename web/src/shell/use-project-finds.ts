@@ -1,9 +1,22 @@
-/** What of a project the palette finds by a word: its models, runs, objects and queues by their names, a call or a trace by its id. */
+/**
+ * What of a project the palette finds by a word: its models, runs, artifacts, objects and queues by their names, a run by its id
+ * too, a call or a trace by its id.
+ */
 import { useNavigate } from "@tanstack/react-router"
-import { ChartLine, Database, FlaskConical, Highlighter, ListTree, type LucideIcon, Spline } from "lucide-react"
+import {
+  ChartLine,
+  Database,
+  FlaskConical,
+  Highlighter,
+  ListTree,
+  type LucideIcon,
+  Package,
+  Spline,
+} from "lucide-react"
 import { useQueues } from "../api/labelling/annotation-queues.ts"
 import { findTraceOf } from "../api/calls/find-call.ts"
 import { useObjectVersions } from "../api/objects/object-versions.ts"
+import { useArtifactNames } from "../api/runs/artifact-names.ts"
 import { useRunPages } from "../api/runs/run-list.ts"
 import { useModels } from "../api/training/training.ts"
 import { shortId } from "../format/ids.ts"
@@ -15,6 +28,8 @@ interface Find {
   label: string
   note: string
   icon: LucideIcon
+  /** By which it is found besides its label. */
+  word?: string
   run: () => void
 }
 
@@ -33,7 +48,14 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const filter = { latest_only: true }
   const objects = useObjectVersions({ project_id, filter, metadata_only: true, limit: mostRead }, enabled)
   const queues = useQueues({ project_id, limit: 100 }, { enabled })
-  const runs = useRunPages({ entity, project: name }, {}, { enabled })
+  // There may be more of them than one page has: the server looks for the word.
+  const hasWord = { $regex: `(?i)${escaped(word)}` }
+  const runs = useRunPages(
+    { entity, project: name },
+    { filters: { $or: [{ display_name: hasWord }, { name: hasWord }] } },
+    { enabled },
+  )
+  const artifacts = useArtifactNames({ entity, project: name }, { name: hasWord }, enabled)
   if (!enabled) return []
   const params = { entity, project: name }
   const found: Find[] = [
@@ -55,6 +77,7 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
       id: `run ${run.name}`,
       label: run.displayName || run.name,
       note: "run",
+      word: run.name,
       icon: ChartLine,
       run: () => void navigate({ to: "/$entity/$project/runs/$name", params: { ...params, name: run.name } }),
     })),
@@ -82,7 +105,14 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
       icon: Highlighter,
       run: () => void navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id: queue.id } }),
     })),
-  ].filter(({ label }) => label.toLowerCase().includes(word))
+    ...(artifacts.data ?? []).map((artifact) => ({
+      id: `artifact ${artifact.name}`,
+      label: artifact.name,
+      note: `artifact, ${artifact.type}`,
+      icon: Package,
+      run: () => void navigate({ to: "/$entity/$project/artifacts/$name", params: { ...params, name: artifact.name } }),
+    })),
+  ].filter(({ label, word: other = "" }) => `${label} ${other}`.toLowerCase().includes(word))
   // A ref and an address end with the id.
   const last = word.split("/").at(-1) ?? ""
   if (!anyId.test(last)) return found
@@ -103,3 +133,5 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   }
   return [call, ...found]
 }
+
+const escaped = (text: string) => text.replaceAll(/[\\^$.|?*+()[\]{}]/g, "\\$&")

@@ -11,6 +11,7 @@ import {
 } from "../../storage/catalog/artifacts/artifacts.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { listCheckpoints } from "../../storage/lora-artifacts.ts"
+import { filterOf } from "../runs/given-filter.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { globalId, localId } from "../runs/run-ids.ts"
 import { once } from "../runs/run-reads.ts"
@@ -74,13 +75,12 @@ export function artifactFields(context: RunContext, projectId: string) {
       const found = name ? await findCollection(database, projectId, name) : null
       return found === null || (type !== null && found.type !== type) ? null : describeCollection(context, found)
     }
-  const collectionsOf = (type: string | null) => async (given: PageArguments) => {
+  const collectionsOf = (type: string | null) => async (given: PageArguments & { filters?: unknown }) => {
     await listed()
-    const { items, cursors, pageInfo } = await pageOf(given, (page) =>
-      listCollections(database, { projectId, type, ...page }),
-    )
+    const of = { projectId, type, filter: filterOf(given.filters) }
+    const { items, cursors, pageInfo } = await pageOf(given, (page) => listCollections(database, { ...of, ...page }))
     return {
-      totalCount: () => countCollections(database, { projectId, type }),
+      totalCount: () => countCollections(database, of),
       edges: items.map((one, index) => ({ node: describeCollection(context, one), cursor: cursors[index] })),
       pageInfo,
     }

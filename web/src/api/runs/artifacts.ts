@@ -42,13 +42,10 @@ const versionOf = (collection: string, { version, node }: VersionEdge): Artifact
   aliases: node.aliases.filter((one) => one.artifactCollection.name === collection).map(({ alias }) => alias),
 })
 
-const collectionsField = `artifactCollections(first: $first, after: $after) {
-  edges { node { name defaultArtifactType { name } artifacts(first: 1) { totalCount edges { ${versionFields} } } } }
-  pageInfo { hasNextPage endCursor } }`
-const head = "query($entity: String!, $project: String!, $first: Int, $after: String"
-const allText = `${head}) { project(name: $project, entityName: $entity) { ${collectionsField} } }`
-const typeText = `${head}, $type: String!) {
-  project(name: $project, entityName: $entity) { artifactType(name: $type) { ${collectionsField} } }
+const collectionsText = `query($entity: String!, $project: String!, $first: Int, $after: String, $filters: JSONString) {
+  project(name: $project, entityName: $entity) { artifactCollections(first: $first, after: $after, filters: $filters) {
+    edges { node { name defaultArtifactType { name } artifacts(first: 1) { totalCount edges { ${versionFields} } } } }
+    pageInfo { hasNextPage endCursor } } }
 }`
 
 interface CollectionNode {
@@ -56,33 +53,33 @@ interface CollectionNode {
   defaultArtifactType: { name: string }
   artifacts: { totalCount: number; edges: VersionEdge[] }
 }
-type Collections = { artifactCollections: Connection<CollectionNode> }
-type CollectionsAnswer = { project: (Collections & { artifactType?: Collections | null }) | null }
+type CollectionsAnswer = { project: { artifactCollections: Connection<CollectionNode> } | null }
 
-const collectionsIn = ({ project }: CollectionsAnswer) =>
-  (project?.artifactType ?? project)?.artifactCollections ?? {
-    edges: [],
-    pageInfo: { hasNextPage: false, endCursor: null },
-  }
+/** Types of what the client makes by itself of each table that is logged: one for every run and name. */
+export const clientsOwnTypes = ["run_table"]
 
-/** By name, page after page; of one type, or of all. */
-export function useArtifactCollections(of: OfProject, type: string | undefined) {
+/** Of one type, of all but those that the client makes by itself, or of all. */
+export type ListedTypes = { only: string } | "usual" | "all"
+
+function typeFilter(types: ListedTypes): string | null {
+  if (types === "all") return null
+  return JSON.stringify({ type: types === "usual" ? { $nin: clientsOwnTypes } : types.only })
+}
+
+/** By name, page after page. */
+export function useArtifactCollections(of: OfProject, types: ListedTypes) {
   return useInfiniteQuery(
     infiniteQueryOptions<CollectionsAnswer, ApiError, ListedCollection[], unknown[], string | null>({
-      queryKey: ["POST /graphql artifactCollections", of, type],
+      queryKey: ["POST /graphql artifactCollections", of, types],
       initialPageParam: null,
-      queryFn: async ({ pageParam: after, signal }) => {
-        const variables = { ...of, first: 50, after }
-        if (type === undefined) return askGraphql(allText, variables, signal)
-        const answer = await askGraphql<CollectionsAnswer>(typeText, { ...variables, type }, signal)
-        // No version of the type is left, or there never was one.
-        return answer.project?.artifactType ? answer : { project: null }
+      queryFn: ({ pageParam: after, signal }) =>
+        askGraphql(collectionsText, { ...of, first: 50, after, filters: typeFilter(types) }, signal),
+      getNextPageParam: ({ project }) => {
+        const page = project?.artifactCollections.pageInfo
+        return page?.hasNextPage ? page.endCursor : undefined
       },
-      getNextPageParam: (page) => {
-        const { hasNextPage, endCursor } = collectionsIn(page).pageInfo
-        return hasNextPage ? endCursor : undefined
-      },
-      select: ({ pages }) => pages.flatMap((page) => collectionsIn(page).edges.map(({ node }) => collectionOf(node))),
+      select: ({ pages }) =>
+        pages.flatMap(({ project }) => project?.artifactCollections.edges.map(({ node }) => collectionOf(node)) ?? []),
     }),
   )
 }

@@ -1,7 +1,9 @@
 /** Versions of artifacts, and the collections that they are found in: platform-wandb 9. */
 import { type Selectable, sql } from "kysely"
+import { collectionCondition } from "./collection-filter.ts"
 import type { ArtifactCollectionTable, ArtifactTable } from "./artifacts-schema.ts"
 import { isUuid } from "../identifiers.ts"
+import { withinTime } from "../list-filter.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
 import { idListOf } from "../text-lists.ts"
@@ -273,34 +275,43 @@ export interface CollectionSelection extends ArtifactPage {
   projectId: string
   /** null: of any type. */
   type: string | null
+  /** As the client wrote it; null: all. */
+  filter: unknown
 }
 
-/** The collections of a project, by name. */
+/** The collections of a project, by name. @throws {HeddleError} `bad_query`, as {@link countCollections}. */
 export async function listCollections(
   database: CatalogDatabase,
-  { projectId, type, skip, limit }: CollectionSelection,
+  { projectId, type, filter, skip, limit }: CollectionSelection,
 ): Promise<CollectionRecord[]> {
-  let rows = namedCollections(database).where("artifact_collections.project_id", "=", projectId)
-  if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
-  return rows
-    .where(isVisible)
-    .orderBy(sql`artifact_collections.name collate "C"`)
-    .offset(skip)
-    .limit(limit)
-    .execute()
+  return withinTime(database, (transaction) => {
+    let rows = namedCollections(transaction).where("artifact_collections.project_id", "=", projectId)
+    if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
+    if (filter !== null) rows = rows.where(collectionCondition(filter))
+    return rows
+      .where(isVisible)
+      .orderBy(sql`artifact_collections.name collate "C"`)
+      .offset(skip)
+      .limit(limit)
+      .execute()
+  })
 }
 
 export async function countCollections(
   database: CatalogDatabase,
-  { projectId, type }: Pick<CollectionSelection, "projectId" | "type">,
+  { projectId, type, filter }: Pick<CollectionSelection, "projectId" | "type" | "filter">,
 ): Promise<number> {
-  let rows = database
-    .selectFrom("artifact_collections")
-    .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("artifact_collections.project_id", "=", projectId)
-    .where(isVisible)
-  if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
-  return (await rows.executeTakeFirstOrThrow()).count
+  const { count } = await withinTime(database, (transaction) => {
+    let rows = transaction
+      .selectFrom("artifact_collections")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("artifact_collections.project_id", "=", projectId)
+      .where(isVisible)
+    if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
+    if (filter !== null) rows = rows.where(collectionCondition(filter))
+    return rows.executeTakeFirstOrThrow()
+  })
+  return count
 }
 
 export interface TypeRecord {

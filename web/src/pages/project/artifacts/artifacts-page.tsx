@@ -1,7 +1,12 @@
 /** The artifacts of a project: models, datasets and tables that runs of the wandb client logged, and the checkpoints of models. */
 import { getRouteApi } from "@tanstack/react-router"
 import { useState } from "react"
-import { type ListedCollection, useArtifactCollections, useArtifactTypes } from "../../../api/runs/artifacts.ts"
+import {
+  clientsOwnTypes,
+  type ListedCollection,
+  useArtifactCollections,
+  useArtifactTypes,
+} from "../../../api/runs/artifacts.ts"
 import { SelectField } from "../../../components/controls/field.tsx"
 import type { Column } from "../../../components/data-table/columns.ts"
 import { DataTable } from "../../../components/data-table/data-table.tsx"
@@ -21,23 +26,37 @@ import styles from "./artifacts-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/artifacts")
 const rowHeight = 32
+/** In the address, as a type: also what the client makes by itself. */
+const everyType = "*"
 
 export function ArtifactsPage() {
   const project = useProjectOfPage()
   const { type } = route.useSearch()
-  const collections = useArtifactCollections(project.params, type)
+  const collections = useArtifactCollections(
+    project.params,
+    type === undefined ? "usual" : type === everyType ? "all" : { only: type },
+  )
+  const types = useArtifactTypes(project.params).data
   const isEmpty = collections.data?.length === 0 && type === undefined
+  const hasTables = types?.some((one) => clientsOwnTypes.includes(one)) === true
   return (
     <>
       <PageBar title="Models & jobs" tab="Artifacts" />
-      <TrainingTabs project={project} {...(isEmpty ? {} : { tools: <TypeFilter project={project} /> })} />
+      <TrainingTabs
+        project={project}
+        {...(isEmpty && !hasTables ? {} : { tools: <TypeFilter types={types ?? []} /> })}
+      />
       <div className={styles.list}>
         <Loaded query={collections} what="artifacts">
           {(rows) =>
             rows.length > 0 ? (
               <Table project={project} rows={rows} />
             ) : type === undefined ? (
-              <NoArtifacts />
+              hasTables ? (
+                <OnlyTables />
+              ) : (
+                <NoArtifacts />
+              )
             ) : (
               <Empty title="No artifact fits">No artifact of this project has the type {type}.</Empty>
             )
@@ -49,11 +68,11 @@ export function ArtifactsPage() {
   )
 }
 
-function TypeFilter({ project }: { project: CurrentProject }) {
+function TypeFilter({ types }: { types: readonly string[] }) {
   const { type } = route.useSearch()
   const navigate = route.useNavigate()
-  const types = useArtifactTypes(project.params).data ?? []
-  const shown = type === undefined || types.includes(type) ? types : [...types, type]
+  const shown = type === undefined || type === everyType || types.includes(type) ? types : [...types, type]
+  const hasTables = shown.some((one) => clientsOwnTypes.includes(one))
   return (
     <SelectField
       label="Type"
@@ -61,7 +80,8 @@ function TypeFilter({ project }: { project: CurrentProject }) {
       value={type ?? ""}
       onChange={({ target }) => void navigate({ search: { type: target.value || undefined }, replace: true })}
     >
-      <option value="">All types</option>
+      <option value="">{hasTables ? "All but tables of runs" : "All types"}</option>
+      {(hasTables || type === everyType) && <option value={everyType}>All types</option>}
       {shown.map((name) => (
         <option key={name} value={name}>
           {name}
@@ -151,6 +171,19 @@ function columnsOf(project: CurrentProject): Column<ListedCollection>[] {
       cell: ({ versions }) => formatExact(versions),
     },
   ]
+}
+
+function OnlyTables() {
+  return (
+    <Empty title="Only tables of runs">
+      <p>
+        Runs have logged tables here, each of which the client keeps as an artifact too.{" "}
+        <TextLink from="/$entity/$project/artifacts" to="." search={{ type: everyType }}>
+          Show them
+        </TextLink>
+      </p>
+    </Empty>
+  )
 }
 
 const code = [
