@@ -1,4 +1,5 @@
 /** The page of one trace: its tree and times, the selected call, errors in it, and a trace that is not there. */
+import { execFileSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -232,6 +233,28 @@ describe("the selected call", () => {
     await page.getByText("1 call · 2.00 s").waitFor()
     await close()
   })
+})
+
+test("code that reads the selected call is copied, and reads it", async () => {
+  await send([callOf({ name: "quoted", parent: "handle_ticket", at: 9600, output: "by curl" })])
+  const { page, close } = await signedIn(browser, heddle, `/${project}/traces/${trace}?span=${ids["quoted"]}`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  })
+  const copied = async (name: string) => {
+    await details(page).getByRole("button", { name: "Copy code that reads the call" }).click()
+    await page.getByRole("menuitem", { name }).click()
+    await details(page).getByRole("button", { name: "Copied" }).waitFor()
+    const text = await page.evaluate<string>("navigator.clipboard.readText()")
+    await details(page).getByRole("button", { name: "Copy code that reads the call" }).waitFor()
+    return text
+  }
+  const curl = await copied("Copy as curl")
+  const answer = execFileSync("sh", ["-c", `${curl} --silent`], { env: { ...process.env, WANDB_API_KEY: heddle.key } })
+  expect((JSON.parse(answer.toString()) as { call: { output: unknown } }).call.output).toBe("by curl")
+  const python = await copied("Copy as Python")
+  expect(python).toContain(`os.environ["WANDB_BASE_URL"] = "${heddle.url}"`)
+  expect(python).toContain(`client.get_call("${ids["quoted"]}")`)
+  await close()
 })
 
 test("what went in and what came out stand together", async () => {

@@ -1,7 +1,7 @@
 /** Copies a text, and says so on the button itself. */
 import { Check, Copy } from "lucide-react"
-import { useEffect, useState } from "react"
 import { Button } from "./button.tsx"
+import { useCopy } from "./use-copy.ts"
 
 interface CopyButtonProps {
   text: string
@@ -13,25 +13,8 @@ interface CopyButtonProps {
   words?: string
 }
 
-/** How long the button says what became of it. */
-const resultMs = 1400
-
 export function CopyButton({ text, label = "Copy", isWordy = false, words = "Copy" }: CopyButtonProps) {
-  const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
-  // The clock: after a moment the button has its own words again.
-  useEffect(() => {
-    if (state === "idle") return
-    const timer = setTimeout(() => setState("idle"), resultMs)
-    return () => clearTimeout(timer)
-  }, [state])
-  const copy = () => {
-    // Browsers allow copying only on https and on localhost.
-    const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"))
-    written.then(
-      () => setState("copied"),
-      () => setState("failed"),
-    )
-  }
+  const { state, copy } = useCopy()
   const wording = { idle: words, copied: "Copied", failed: "Not allowed here" }[state]
   return (
     <Button
@@ -39,7 +22,7 @@ export function CopyButton({ text, label = "Copy", isWordy = false, words = "Cop
       kind={isWordy ? "default" : "quiet"}
       icon={state === "copied" ? Check : Copy}
       aria-label={state === "idle" ? label : wording}
-      onClick={copy}
+      onClick={() => copy(text)}
     >
       {isWordy || state === "failed" ? wording : undefined}
     </Button>

@@ -1,17 +1,21 @@
 /** Details of one call: conversation, input and output, error, usage and feedback. */
 import { useNavigate } from "@tanstack/react-router"
-import { ChevronDown, ChevronUp, GitCompareArrows, MessageSquare } from "lucide-react"
+import { Check, ChevronDown, ChevronUp, CodeXml, GitCompareArrows, MessageSquare } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import { type Call, useCallUsage } from "../../../api/calls/calls.ts"
 import { findCallBefore } from "../../../api/calls/find-call.ts"
 import { useWholeCall } from "../../../api/calls/trace-calls.ts"
+import { serverUrl } from "../../../base-path.ts"
 import { callDuration, callStatus } from "../../../calls/call-names.ts"
 import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-summary.ts"
 import { chatOf } from "../../../calls/chat-messages.ts"
+import { curlOfCall, pythonOfCall } from "../../../calls/read-call-code.ts"
 import type { Span } from "../../../calls/trace-tree.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
+import { useCopy } from "../../../components/controls/use-copy.ts"
+import { Menu, MenuItem } from "../../../components/layers/menu.tsx"
 import { type TabItem, Tabs } from "../../../components/layout/tabs.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { Status } from "../../../components/signs/status.tsx"
@@ -68,6 +72,7 @@ export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsPr
             id <CopyButton text={span.id} label="Copy the id of the call" />
           </span>
           <CopyLink />
+          <CopyCode project={project} callId={span.id} />
           {call !== undefined && <CompareBefore project={project} call={call} />}
           <Button size="small" kind="quiet" icon={ChevronUp} aria-label="Previous call" onClick={() => onStep(-1)} />
           <Button size="small" kind="quiet" icon={ChevronDown} aria-label="Next call" onClick={() => onStep(1)} />
@@ -128,6 +133,29 @@ function CopyLink() {
     <span className={styles.copy}>
       <span className={styles.wideOnly}>link</span>{" "}
       <CopyButton text={window.location.href} label="Copy the link to the call" />
+    </span>
+  )
+}
+
+/** Code that reads the call by the API. */
+function CopyCode({ project, callId }: { project: CurrentProject; callId: string }) {
+  const { state, copy } = useCopy()
+  const place = { server: serverUrl, projectId: project.id, callId }
+  return (
+    <span className={classNames(styles.copy, styles.wideOnly)}>
+      {state === "failed" && <span role="status">Not allowed here</span>}
+      <Menu
+        size="small"
+        kind="quiet"
+        icon={state === "copied" ? Check : CodeXml}
+        label={state === "copied" ? "Copied" : "Copy code that reads the call"}
+        items={
+          <>
+            <MenuItem onAction={() => copy(curlOfCall(place))}>Copy as curl</MenuItem>
+            <MenuItem onAction={() => copy(pythonOfCall(place))}>Copy as Python</MenuItem>
+          </>
+        }
+      />
     </span>
   )
 }

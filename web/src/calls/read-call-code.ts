@@ -1,0 +1,29 @@
+/** Code that reads a call from outside of the page; the key stands in a variable of the environment. */
+
+interface CallPlace {
+  /** As clients name it, without a slash at its end. */
+  server: string
+  /** `entity/project` */
+  projectId: string
+  callId: string
+}
+
+export function curlOfCall({ server, projectId, callId }: CallPlace): string {
+  // In quotes of the shell, which end at an apostrophe.
+  const body = JSON.stringify({ project_id: projectId, id: callId }).replaceAll("'", String.raw`'\''`)
+  return `curl ${server}/call/read \\
+  -H "Authorization: Bearer $WANDB_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${body}'`
+}
+
+/** With the Weave SDK, which finds the key in WANDB_API_KEY by itself. */
+export function pythonOfCall({ server, projectId, callId }: CallPlace): string {
+  return `import os
+os.environ["WANDB_BASE_URL"] = ${JSON.stringify(server)}
+
+import weave
+client = weave.init(${JSON.stringify(projectId)})
+call = client.get_call(${JSON.stringify(callId)})
+print(call.inputs, call.output)`
+}
