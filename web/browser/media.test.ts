@@ -218,7 +218,25 @@ describe("a run", () => {
     await page.getByRole("button", { name: /^Histograms/ }).click()
     await panel(page, "gradients/w").locator('[data-drawn="true"]').waitFor()
     // What has a chart is no table of its own.
-    expect(await page.getByRole("heading", { name: /^Tables/ }).innerText()).toMatch(/^Tables\s*1$/)
+    expect(await page.getByRole("heading", { name: /^Tables/ }).innerText()).toMatch(/^Tables\s*2$/)
+    expect(foreign(requests, heddle.url)).toEqual([])
+    expect(complaints.filter((text) => !text.includes("401"))).toEqual([])
+    await close()
+  })
+
+  test("the pictures and sounds of a table are those of its artifact", async () => {
+    const { page, requests, complaints, close } = await signedIn(browser, heddle, `/${project}/runs/kept`)
+    const shots = panel(page, "shots")
+    expect(await isDrawn(shots.getByRole("img", { name: "shot.png" }))).toBe(true)
+    await shots.getByText("a beep").waitFor()
+    expect(await shots.getByText("Image", { exact: true }).count()).toBe(0)
+    await shots.getByRole("button", { name: "Open row 1 of shots" }).click()
+    const row = page.getByRole("dialog")
+    expect(await isDrawn(row.getByRole("img", { name: "shot", exact: true }))).toBe(true)
+    const audio = row.locator("audio")
+    await expect
+      .poll(() => audio.evaluate((player) => (player as unknown as { duration: number }).duration))
+      .toBeCloseTo(1)
     expect(foreign(requests, heddle.url)).toEqual([])
     expect(complaints.filter((text) => !text.includes("401"))).toEqual([])
     await close()

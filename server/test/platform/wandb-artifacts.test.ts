@@ -71,6 +71,30 @@ test("platform-wandb 9.2: files are stored once, committed with their manifest, 
   expect([part.statusCode, part.payload, part.headers["content-range"]]).toEqual([206, "nten", "bytes 2-5/9"])
 })
 
+test("platform-wandb 9.4: a page is answered a file as a picture or in parts, and never as a document", async () => {
+  const names = newNames()
+  await log({ ...names, files: { "media/page.html": "<script>alert(1)</script>" } })
+  const [file] = await filesOf(opened.acme, names, `${names.collection}:latest`)
+  const get = async (query: string, range?: string) => {
+    const headers = { authorization: `Bearer ${opened.acme.key}`, ...(range === undefined ? {} : { range }) }
+    return opened.app.server.inject({ url: new URL(file?.url ?? "").pathname + query, headers })
+  }
+  const shown = await get("?type=image/png")
+  expect([shown.statusCode, shown.payload]).toEqual([200, "<script>alert(1)</script>"])
+  expect(shown.headers).toMatchObject({
+    "content-type": "image/png",
+    "content-disposition": "attachment",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "x-content-type-options": "nosniff",
+  })
+  const part = await get("", "bytes=8-12")
+  expect([part.statusCode, part.payload, part.headers["content-range"]]).toEqual([206, "alert", "bytes 8-12/25"])
+  expect(part.headers["content-type"]).toBe("application/octet-stream")
+  for (const type of ["text/html", "application/pdf", "image/tiff"]) {
+    expect((await get(`?type=${type}`)).statusCode).toBe(422)
+  }
+})
+
 test("platform-wandb 9.2: the manifest that is served names no path of the client's machine", async () => {
   const names = newNames()
   const references = { far: { digest: "etag-1", ref: "s3://bucket/far", size: 12 } }

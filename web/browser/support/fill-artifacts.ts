@@ -9,7 +9,9 @@ interface FilledArtifact {
   type: string
   aliases: readonly string[]
   metadata?: object
-  files: Readonly<Record<string, string>>
+  /** By which objects that the run logged name the version. */
+  clientId?: string
+  files: Readonly<Record<string, string | Buffer>>
   /** Addresses elsewhere, by path. */
   references?: Readonly<Record<string, string>>
 }
@@ -17,7 +19,7 @@ interface FilledArtifact {
 const entity = "local"
 
 export async function logArtifact(heddle: Heddle, artifact: FilledArtifact): Promise<void> {
-  const { project, run, name, type, aliases, metadata = {}, files, references = {} } = artifact
+  const { project, run, name, type, aliases, metadata = {}, clientId, files, references = {} } = artifact
   const referred = Object.entries(references).map(([path, ref]) => [path, { digest: ref, ref, size: 5 }] as const)
   const contents = contentsOf({ files: { ...files }, references: Object.fromEntries(referred) })
   const manifest = manifestOf(contents)
@@ -35,6 +37,7 @@ export async function logArtifact(heddle: Heddle, artifact: FilledArtifact): Pro
         digestAlgorithm: "MANIFEST_MD5",
         aliases: aliases.map((alias) => ({ artifactCollectionName: name, alias })),
         metadata: JSON.stringify(metadata),
+        ...(clientId === undefined ? {} : { clientID: clientId }),
       },
     },
   )
@@ -77,7 +80,10 @@ async function ask<Data>(heddle: Heddle, query: string, variables: object): Prom
   return data
 }
 
-async function put(address: string | undefined, body: string): Promise<void> {
-  const answer = await fetch(address ?? "", { method: "PUT", body })
+async function put(address: string | undefined, body: string | Buffer): Promise<void> {
+  const answer = await fetch(address ?? "", {
+    method: "PUT",
+    body: typeof body === "string" ? body : new Uint8Array(body),
+  })
   if (!answer.ok) throw new Error(`PUT ${address}: ${answer.status} ${await answer.text()}`)
 }

@@ -1,4 +1,6 @@
 /** A run that logged pictures, tables, charts and histograms, as the wandb SDK writes them into its rows and files. */
+import { logArtifact } from "./fill-artifacts.ts"
+import { wavOf } from "./fill-media.ts"
 import { fillRun, jsonOf, storeRunFiles } from "./fill-runs.ts"
 import type { Heddle } from "./heddle.ts"
 
@@ -40,6 +42,13 @@ export async function fillRunMedia(heddle: Heddle, project: string, { png, svg, 
       ],
     },
     own_table: { columns: ["a"], data: [["of a chart that is not known"]] },
+    shots: {
+      columns: ["step", "shot", "sound"],
+      data: [
+        ["first", "Image", "Audio"],
+        ["second", null, null],
+      ],
+    },
   }
   const pathOf = (name: string) => `media/table/${name}.table.json`
   const texts = Object.entries(tables).map(([name, table]) => [pathOf(name), jsonOf(table)] as const)
@@ -73,7 +82,14 @@ export async function fillRunMedia(heddle: Heddle, project: string, { png, svg, 
         ...Object.fromEntries(
           texts.map(([path, text], place) => [
             Object.keys(tables)[place],
-            { _type: "table-file", path, size: text.length, nrows: 2, ncols: 3 },
+            {
+              _type: "table-file",
+              path,
+              size: text.length,
+              nrows: 2,
+              ncols: 3,
+              artifact_path: `wandb-client-artifact://${clientId}/${Object.keys(tables)[place]}.table.json`,
+            },
           ]),
         ),
       },
@@ -89,6 +105,32 @@ export async function fillRunMedia(heddle: Heddle, project: string, { png, svg, 
       ...Object.fromEntries(texts),
     },
   )
+  await logShots(heddle, project, png)
+}
+
+const clientId = "9fu3nq7shotsofkept"
+
+/** The same table as the artifact has it: its cells name files beside it. */
+async function logShots(heddle: Heddle, project: string, png: Buffer): Promise<void> {
+  const cell = { _type: "image-file", path: "media/images/3f1c/shot.png", format: "png", width: 1, height: 1 }
+  const sound = { _type: "audio-file", path: "media/audio/2b/beep.wav", caption: "a beep" }
+  const table = {
+    _type: "table",
+    columns: ["step", "shot", "sound"],
+    data: [
+      ["first", cell, sound],
+      ["second", null, null],
+    ],
+  }
+  await logArtifact(heddle, {
+    project,
+    run: "kept",
+    name: "run-kept-shots",
+    type: "run_table",
+    aliases: ["latest"],
+    clientId,
+    files: { "shots.table.json": jsonOf(table), [cell.path]: png, [sound.path]: wavOf(1) },
+  })
 }
 
 const picture = (caption: string) => ({ _type: "image-file", path: "media/images/sample.png", format: "png", caption })

@@ -5,10 +5,14 @@ import { addressOf } from "../base-path.ts"
 import type { ApiError } from "./api-error.ts"
 import { send } from "./client.ts"
 
-/** A file of a project, or one that a run of the wandb client stored under a path. */
+/**
+ * A file of a project, one that a run of the wandb client stored under a path, or one of an artifact, whose place below the
+ * server's root the server tells.
+ */
 export type StoredFile =
   | { project: string; digest: string }
   | { run: { entity: string; project: string; run: string }; path: string }
+  | { artifactFile: string }
 
 /** `type` for what shows it; without it the file is any bytes. `name`: under which a file of a project is saved. */
 export function fileAddress(file: StoredFile, { type, name }: { type?: ShownType | null; name?: string }): string {
@@ -24,6 +28,7 @@ function fileRequest(file: StoredFile): { path: string; query: URLSearchParams }
     const query = new URLSearchParams({ project_id: file.project, digest: file.digest })
     return { path: "/files/content", query }
   }
+  if ("artifactFile" in file) return { path: `/${file.artifactFile}`, query: new URLSearchParams() }
   const { entity, project, run } = file.run
   const parts = [entity, project, run, ...file.path.split("/")]
   return { path: `/files/${parts.map(encodeURIComponent).join("/")}`, query: new URLSearchParams() }

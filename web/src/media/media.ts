@@ -11,6 +11,8 @@ export type MediaSource =
   | { at: "file"; digest: string; metadata: string | null }
   /** Stored by a run of the wandb client. */
   | { at: "run"; run: { entity: string; project: string; run: string }; path: string }
+  /** Of an artifact: its place below the server's root. */
+  | { at: "artifact"; place: string }
   | { at: "data"; base64: string }
   | { at: "text"; text: string }
   /** Of another host: the page never loads it. */

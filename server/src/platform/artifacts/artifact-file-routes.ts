@@ -4,6 +4,8 @@ import path from "node:path"
 import { Readable } from "node:stream"
 import { type Holder, ownTeam } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
+import { sendShownFile } from "../../http/answers/shown-file.ts"
+import type { ByteRange } from "../../http/byte-range.ts"
 import { type Route, route } from "../../http/route.ts"
 import { findStoredFile, type StoredFile } from "../../storage/catalog/artifacts/artifact-entries.ts"
 import { findManifest, storeManifest } from "../../storage/catalog/artifacts/artifact-manifests.ts"
@@ -16,6 +18,7 @@ import {
   artifactStored,
   fullArtifactFileParams,
   namedArtifactFileParams,
+  shownArtifactFileQuery,
 } from "../../wire/platform/artifact.ts"
 import type { RunDependencies } from "../runs/run-dependencies.ts"
 import { localId } from "../runs/run-ids.ts"
@@ -40,17 +43,15 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
   const { database, limits } = dependencies
   const access = { right: "read", of: "artifact path.birth" } as const
   const byKey = { ...download, access, summary: "Fetch a file of an artifact by its digest" } as const
-  const sendByDigest = async (
+  const fileByDigest = async (
     principal: Pick<Holder, "entities">,
     params: { entity: string; birth: string; digest: string },
-    reply: FastifyReply,
   ) => {
     const id = localId("Artifact", params.birth)
     const team = ownTeam(principal, params.entity)
     const artifact = id === null || team === undefined ? null : await findArtifact(database, [team.id], id)
     const digest = Buffer.from(params.digest, "hex").toString("base64")
-    const file = artifact === null ? null : await findStoredFile(database, artifact.id, digest)
-    return sendFile(dependencies, file, reply)
+    return artifact === null ? null : findStoredFile(database, artifact.id, digest)
   }
   return [
     route({
@@ -103,20 +104,26 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
     route({
       ...byKey,
       path: "/artifactsV2/:region/:entity/:birth/:digest",
-      schemas: { params: artifactFileParams },
-      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+      schemas: { params: artifactFileParams, query: shownArtifactFileQuery },
+      handle: async ({ params, query: { type }, principal, request, reply }) => {
+        const { sha256, size_bytes: sizeBytes } = existing(await fileByDigest(principal, params))
+        const read = (part: Partial<ByteRange>) => dependencies.blobs.read(sha256, part)
+        return sendShownFile(request, reply, { sizeBytes, type, read })
+      },
     }),
     route({
       ...byKey,
       path: "/artifactsV2/:region/:entity/:project/:collection/:birth/:digest/:file",
       schemas: { params: namedArtifactFileParams },
-      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+      handle: async ({ params, principal, reply }) =>
+        sendFile(dependencies, await fileByDigest(principal, params), reply),
     }),
     route({
       ...byKey,
       path: "/artifactsV2/:region/:entity/:project/:collection/:artifact/:birth/:digest/:file",
       schemas: { params: fullArtifactFileParams },
-      handle: async ({ params, principal, reply }) => sendByDigest(principal, params, reply),
+      handle: async ({ params, principal, reply }) =>
+        sendFile(dependencies, await fileByDigest(principal, params), reply),
     }),
   ]
 }
@@ -180,11 +187,14 @@ async function putPart(
   )
 }
 
+/** @throws {HeddleError} `not_found`. */
+function existing(file: StoredFile | null): StoredFile {
+  if (file !== null) return file
+  throw new HeddleError("not_found", "no such file: its artifact was deleted, or you are not in its team")
+}
+
 function sendFile({ blobs }: RunDependencies, file: StoredFile | null, reply: FastifyReply): FastifyReply {
-  if (file === null) {
-    throw new HeddleError("not_found", "no such file: its artifact was deleted, or you are not in its team")
-  }
-  const { dir, base } = path.parse(blobs.absolutePathOf(file.sha256))
+  const { dir, base } = path.parse(blobs.absolutePathOf(existing(file).sha256))
   // As an attachment: a browser must never show what somebody uploaded as a page of ours.
   return reply
     .header("content-type", "application/octet-stream")

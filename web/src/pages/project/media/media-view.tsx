@@ -4,7 +4,7 @@
  */
 import { Download, File, FileAudio, FileImage, FileText, FileVideo, Link, type LucideIcon } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import { fileAddress, type StoredFile, useFileStart } from "../../../api/files.ts"
+import { fileAddress, useFileStart } from "../../../api/files.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { DownloadButton } from "../../../components/controls/download-button.tsx"
@@ -19,6 +19,7 @@ import { byteCount, bytesOf, usualLetters } from "../../../media/base64.ts"
 import { contentMetadata } from "../../../media/content-metadata.ts"
 import type { Media } from "../../../media/media.ts"
 import { kindOf, type MediaKind, shownType } from "../../../media/media-types.ts"
+import { fileOf } from "./media-file.ts"
 import styles from "./media-view.module.css"
 
 interface MediaViewProps {
@@ -258,10 +259,4 @@ function addressIn(project: string, { source, type, name }: Media): string | nul
   if (source.at === "data") return `data:${shown};base64,${usualLetters(source.base64)}`
   const file = fileOf(project, source)
   return file === null ? null : fileAddress(file, { type: shown, name })
-}
-
-/** null: it is in the payload itself, or on another host. */
-function fileOf(project: string, source: Media["source"]): StoredFile | null {
-  if (source.at === "run") return { run: source.run, path: source.path }
-  return source.at === "file" ? { project, digest: source.digest } : null
 }

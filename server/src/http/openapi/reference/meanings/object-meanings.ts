@@ -67,7 +67,7 @@ export const objectMeanings: Meanings = {
       dataset_digest: "Taken, and not stored: a link is of the dataset's name, whatever its version.",
     },
     "DatasetSourceLinkBody.links": { sources: "What the row came from.", link_metadata: "What to keep with the link." },
-    "ShownFileQuery, ShownRunFileQuery": {
+    "ShownFileQuery, ShownRunFileQuery, ShownArtifactFileQuery": {
       type: "Media type that the bytes are answered with; absent: `application/octet-stream`.",
     },
     ShownFileQuery: { name: "Name that the download is saved under; absent: the browser chooses one." },

@@ -32,7 +32,14 @@ test("a table has its path and size, a histogram its bins and counts", () => {
     kind: "table",
     path: "t.table.json",
     bytes: 3,
+    artifact: null,
   })
+  const ofArtifact = (artifact_path: unknown) =>
+    loggedMedia(file("t.table.json", { _type: "table-file", artifact_path }))
+  expect(ofArtifact("wandb-client-artifact://9fu3/dir/t.table.json")).toMatchObject({
+    artifact: { clientId: "9fu3", path: "dir/t.table.json" },
+  })
+  expect(ofArtifact("wandb-artifact://687474/x/t.table.json")).toMatchObject({ artifact: null })
   expect(loggedMedia({ _type: "histogram", values: [1, 2], bins: [0, 1, 2] })).toEqual({
     kind: "histogram",
     histogram: { bins: [0, 1, 2], counts: [1, 2] },

@@ -2,6 +2,7 @@
  * What `run.log` was given that is no number, as the wandb client writes it into a row: objects with a `_type`, whose contents are
  * files of the run (platform-wandb 6.1).
  */
+import type { ArtifactPlace } from "../../../../api/runs/artifact-tables.ts"
 import { isJsonObject } from "../../../../json/parsed-json.ts"
 import { typeOfName } from "../../../../media/media-types.ts"
 
@@ -21,7 +22,7 @@ export interface LoggedHistogram {
 
 export type LoggedMedia =
   | { kind: "files"; files: readonly LoggedFile[] }
-  | { kind: "table"; path: string; bytes: number }
+  | { kind: "table"; path: string; bytes: number; artifact: ArtifactPlace | null }
   | { kind: "histogram"; histogram: LoggedHistogram }
 
 export type MediaKind = LoggedMedia["kind"]
@@ -45,10 +46,23 @@ export function loggedMedia(value: unknown): LoggedMedia | null {
   if (kind === "table") {
     const { path, size } = value
     if (typeof path !== "string") return null
-    return { kind, path, bytes: Number(size ?? 0) }
+    return { kind, path, bytes: Number(size ?? 0), artifact: artifactPlaceOf(value["artifact_path"]) }
   }
   const files = filesOf(value)
   return files.length === 0 ? null : { kind, files }
+}
+
+/** `wandb-client-artifact://<id>/<path>`; null: it is none, or of another server. */
+function artifactPlaceOf(address: unknown): ArtifactPlace | null {
+  const [, clientId, path] =
+    (typeof address === "string" && /^wandb-client-artifact:\/\/([a-z0-9]+)\/(.+)$/.exec(address)) || []
+  return clientId === undefined || path === undefined ? null : { clientId, path }
+}
+
+/** The file of a cell of a table, as the table's artifact has it; null: the cell is none. */
+export function fileOfCell(value: unknown): LoggedFile | null {
+  const media = loggedMedia(value)
+  return media?.kind === "files" ? (media.files[0] ?? null) : null
 }
 
 /** One file has its `path`; several stand as `filenames` with `captions`, or as a list under the name of their type. */

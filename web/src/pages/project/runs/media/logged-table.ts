@@ -18,6 +18,13 @@ export function loggedTable(text: string): LoggedTable | null {
   return { columns: elementTexts(columns).map(valueText), rows: elementTexts(data).map(elementTexts) }
 }
 
+/** What the client writes into the file of a run for what only the artifact of the table has. */
+const mediaWord = /^"(?:Image|Audio|Video|Html|Object3D|Molecule|Plotly|Bokeh)"$/
+
+export function hasMediaWords({ rows }: LoggedTable): boolean {
+  return rows.some((row) => row.some((cell) => mediaWord.test(cell)))
+}
+
 /** A longer cell is cut: the whole of it is in its row. */
 const longestCell = 500
 

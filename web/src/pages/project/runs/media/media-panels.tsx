@@ -103,5 +103,9 @@ function View({ of, item, title, media }: ViewProps) {
   if (media.kind === "files") return <FilesView of={of} name={item.name} files={media.files} />
   if (media.kind === "histogram") return <HistogramView label={title} histogram={media.histogram} />
   const shared = { of, title, path: media.path, bytes: media.bytes }
-  return "preset" in item ? <PlotView {...shared} definition={item} /> : <TableView {...shared} />
+  return "preset" in item ? (
+    <PlotView {...shared} definition={item} />
+  ) : (
+    <TableView {...shared} artifact={media.artifact} />
+  )
 }

@@ -1,11 +1,12 @@
 /** A `wandb.Table` that was logged at one step. */
 import type { ReactNode } from "react"
 import { fileAddress, useTextFile } from "../../../../api/files.ts"
+import { type ArtifactPlace, useArtifactTable } from "../../../../api/runs/artifact-tables.ts"
 import type { OfRun } from "../../../../api/runs/runs.ts"
 import { DownloadButton } from "../../../../components/controls/download-button.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { formatBytes } from "../../../../format/sizes.ts"
-import { type LoggedTable, loggedTable } from "./logged-table.ts"
+import { hasMediaWords, type LoggedTable, loggedTable } from "./logged-table.ts"
 import { TableRows } from "./table-rows.tsx"
 import styles from "./table-view.module.css"
 
@@ -19,8 +20,33 @@ export interface TableFile {
 /** A larger one would take a page long to read. */
 const mostBytes = 8 * 1024 * 1024
 
-export function TableView(props: TableFile) {
-  return <ReadTable {...props}>{(table) => <TableRows label={props.title} table={table} />}</ReadTable>
+/** `artifact`: which has the table too. */
+export function TableView({ artifact, ...file }: TableFile & { artifact: ArtifactPlace | null }) {
+  return (
+    <ReadTable {...file}>
+      {(table) =>
+        artifact !== null && hasMediaWords(table) ? (
+          <TableWithMedia of={file.of} title={file.title} plain={table} artifact={artifact} />
+        ) : (
+          <TableRows label={file.title} table={table} />
+        )
+      }
+    </ReadTable>
+  )
+}
+
+interface TableWithMediaProps extends Pick<TableFile, "of" | "title"> {
+  /** With words for what is no text. */
+  plain: LoggedTable
+  artifact: ArtifactPlace
+}
+
+/** With its pictures and sounds, once the artifact is there and read; until then with words for them. */
+function TableWithMedia({ of, title, plain, artifact }: TableWithMediaProps) {
+  const read = useArtifactTable(artifact, mostBytes).data
+  const table = read == null ? null : loggedTable(read.text)
+  if (read == null || table === null) return <TableRows label={title} table={plain} />
+  return <TableRows label={title} table={table} media={{ project: `${of.entity}/${of.project}`, files: read.files }} />
 }
 
 interface ReadTableProps extends TableFile {
