@@ -58,7 +58,7 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const artifacts = useArtifactNames({ entity, project: name }, { name: hasWord }, enabled)
   if (!enabled) return []
   const params = { entity, project: name }
-  const found: Find[] = [
+  const all: Find[] = [
     ...(models.data?.data ?? []).map((model) => ({
       id: `model ${model.id}`,
       label: model.name,
@@ -112,7 +112,8 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
       icon: Package,
       run: () => void navigate({ to: "/$entity/$project/artifacts/$name", params: { ...params, name: artifact.name } }),
     })),
-  ].filter(({ label, word: other = "" }) => `${label} ${other}`.toLowerCase().includes(word))
+  ]
+  const found = all.filter(({ label, word: other = "" }) => `${label} ${other}`.toLowerCase().includes(word))
   // A ref and an address end with the id.
   const last = word.split("/").at(-1) ?? ""
   if (!anyId.test(last)) return found
