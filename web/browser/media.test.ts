@@ -182,6 +182,19 @@ test("a row of a dataset shows its picture", async () => {
   await close()
 })
 
+/** Script of the page: the opacities of the picture that lets the colour through, by columns, from the top down. */
+const opacitiesOfSteps = (label: string) => `(async () => {
+  const ink = document.querySelector(${JSON.stringify(`[aria-label=${JSON.stringify(label)}] > div`)})
+  const picture = new Image()
+  picture.src = getComputedStyle(ink).maskImage.slice(5, -2)
+  await picture.decode()
+  const { width, height } = picture
+  const context = new OffscreenCanvas(width, height).getContext("2d")
+  context.drawImage(picture, 0, 0)
+  const { data } = context.getImageData(0, 0, width, height)
+  return Array.from({ length: width }, (_, x) => Array.from({ length: height }, (_, y) => data[(y * width + x) * 4 + 3]))
+})()`
+
 describe("a run", () => {
   const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 
@@ -217,6 +230,13 @@ describe("a run", () => {
     await panel(page, "Our own").getByText("of a chart that is not known").waitFor()
     await page.getByRole("button", { name: /^Histograms/ }).click()
     await panel(page, "gradients/w").locator('[data-drawn="true"]').waitFor()
+    const steps = "gradients/w: values from −1 to 1 over steps 2 to 7"
+    await panel(page, "gradients/w").getByRole("img", { name: steps }).waitFor()
+    // Each column has values somewhere, and the corner of few values is paler than the middle of many.
+    const opacities = await page.evaluate<number[][]>(opacitiesOfSteps(steps))
+    expect(opacities.map((column) => column.filter((one) => one > 0).length)).toEqual([48, 48])
+    expect(opacities[0]?.[24]).toBe(Math.max(...opacities.flat()))
+    expect(opacities[0]?.[0]).toBeLessThan(opacities[0]?.[24] ?? 0)
     // What has a chart is no table of its own.
     expect(await page.getByRole("heading", { name: /^Tables/ }).innerText()).toMatch(/^Tables\s*2$/)
     expect(foreign(requests, heddle.url)).toEqual([])

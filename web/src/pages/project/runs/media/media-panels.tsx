@@ -5,6 +5,7 @@ import type { OfRun } from "../../../../api/runs/runs.ts"
 import { classNames } from "../../../../components/class-names.ts"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { FilesView } from "./files-view.tsx"
+import { HistogramStepsView } from "./histogram-steps-view.tsx"
 import { HistogramView } from "./histogram-view.tsx"
 import { type LoggedMedia, loggedMedia } from "./logged-media.ts"
 import styles from "./media-panels.module.css"
@@ -86,11 +87,17 @@ function Panel({ of, item, objects }: PanelProps) {
           </label>
         )}
       </header>
+      {shown?.media.kind === "histogram" && (
+        <HistogramStepsView label={title} steps={histogramsOf(all ?? [])} shown={shown.step} />
+      )}
       {shown !== undefined && <View of={of} item={item} title={title} media={shown.media} />}
       {all?.length === 0 && <p className={styles.none}>What was logged under this name cannot be shown.</p>}
     </section>
   )
 }
+
+const histogramsOf = (all: readonly { step: number; media: LoggedMedia }[]) =>
+  all.flatMap(({ step, media }) => (media.kind === "histogram" ? [{ step, histogram: media.histogram }] : []))
 
 interface ViewProps {
   of: OfRun
