@@ -69,23 +69,33 @@ test("a template that cannot be copied leaves no part of a catalog", async () =>
   expect((await readdir(dataDir())).filter((name) => name.startsWith("catalog"))).toEqual([])
 })
 
-test("traces that a first start on a full disk left broken are named, with the way out", async () => {
-  const start = () => launchServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
-  const first = start()
-  await first.url
-  first.child.kill("SIGTERM")
-  await once(first.child, "exit")
+/** Starts the server and ends it as soon as it is ready. */
+async function startAndStop(): Promise<void> {
+  const { url, child } = launchServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
+  await url
+  child.kill("SIGTERM")
+  await once(child, "exit")
+}
+
+/** Empties the definition of a table, as chDB does on a full disk. */
+async function damageTraces(): Promise<void> {
+  const store = path.join(dataDir(), "traces", "store")
+  const files = await readdir(store, { recursive: true })
+  await writeFile(path.join(store, files.find((name) => name.endsWith("token_ledger.sql")) ?? expect.unreachable()), "")
+}
+
+test("traces of a first start that did not come to its end are made anew; those that were opened once are kept and named", async () => {
+  await startAndStop()
+  await damageTraces()
   const traces = path.join(dataDir(), "traces")
-  const files = await readdir(path.join(traces, "store"), { recursive: true })
-  const definition = files.find((name) => name.endsWith("token_ledger.sql")) ?? expect.unreachable()
-  await writeFile(path.join(traces, "store", definition), "")
-  const message = new RegExp(`the trace store in ${traces} cannot be opened: .* delete it and start again`)
-  await expect(start().url).rejects.toThrow(message)
-  await rm(traces, { recursive: true })
-  const again = start()
-  await again.url
-  again.child.kill("SIGTERM")
-  await once(again.child, "exit")
+  const before = await readdir(traces, { recursive: true })
+  await expect(startAndStop()).rejects.toThrow(`the trace store in ${traces} cannot be opened`)
+  expect(await readdir(traces, { recursive: true })).toEqual(expect.arrayContaining(before))
+  await writeFile(path.join(traces, "never-opened"), "")
+  await startAndStop()
+  expect(await readdir(traces)).not.toContain("never-opened")
+  await damageTraces()
+  await expect(startAndStop()).rejects.toThrow("cannot be opened")
 })
 
 test("an existing catalog is kept", async () => {

@@ -1,34 +1,20 @@
 /**
  * The disk under the running server is really full: writes are refused as a whole, stored things stay readable, and
- * once there is room everything goes on. The test needs a file system of its own, which only root may mount.
+ * once there is room everything goes on.
  */
-import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
-import { open, readdir, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { call, launchServer, type RunningServer, startServer } from "../support/server-process.ts"
+import { fillDisk, mountDisk, unmountDisk } from "../support/small-disk.ts"
 import { adminKey } from "../support/test-app.ts"
 
 /** Size of the disk, of which the empty stores take about half. */
 const diskMegabytes = 128
 
-const disk = mountDisk()
-
-function mountDisk(): string | null {
-  const folder = mkdtempSync(path.join(tmpdir(), "heddle-disk-"))
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskMegabytes}m`, "tmpfs", folder], { stdio: "pipe" })
-    return folder
-  } catch (error) {
-    process.stdout.write(`skipped, because no file system can be mounted here: ${(error as Error).message}\n`)
-    rmSync(folder, { recursive: true })
-    return null
-  }
-}
+const disk = mountDisk(diskMegabytes)
 
 let server: RunningServer
 beforeAll(async () => {
@@ -40,25 +26,8 @@ afterAll(async () => {
   if (disk === null) return
   server.process.kill("SIGTERM")
   await once(server.process, "exit")
-  // Its engine may still have files there.
-  execFileSync("umount", ["--lazy", disk])
-  rmSync(disk, { recursive: true })
+  unmountDisk(disk)
 })
-
-/** Fills `folder`'s disk to the last byte; returns a function that makes room again. */
-async function fill(folder: string): Promise<() => Promise<void>> {
-  const file = path.join(folder, "filler")
-  const handle = await open(file, "w")
-  for (let bytes = 1024 * 1024; bytes >= 1;) {
-    const written = await handle.write(Buffer.alloc(bytes)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOSPC") throw error
-      return { bytesWritten: 0 }
-    })
-    if (written.bytesWritten < bytes) bytes = Math.floor(bytes / 2)
-  }
-  await handle.close()
-  return () => rm(file)
-}
 
 async function upload(content: string) {
   const form = new FormData()
@@ -134,7 +103,7 @@ test.skipIf(disk === null)(
     const kept = await upload("kept")
     const model = await makeModel("refused")
     const before = await blobs(folder)
-    const makeRoom = await fill(folder)
+    const makeRoom = await fillDisk(folder)
 
     const refusedUpload = await upload("y".repeat(100_000))
     expect(refusedUpload).toMatchObject({ status: 507, body: { error: { code: "insufficient_storage" } } })
@@ -178,7 +147,7 @@ test.skipIf(disk === null)(
     for (const url of ["/health", "/v1/health"]) {
       expect(await call(server, "GET", url)).toEqual({ status: 200, body: { status: "ok" } })
     }
-    const makeRoom = await fill(disk as string)
+    const makeRoom = await fillDisk(disk as string)
     const row = {
       project_id: project,
       weave_ref: `weave:///${project}/call/${stored}`,
@@ -226,7 +195,7 @@ test.skipIf(disk === null)(
 test.skipIf(disk === null)("a start on a full disk says so in one sentence, and works once there is room", async () => {
   server.process.kill("SIGKILL")
   await once(server.process, "exit")
-  const makeRoom = await fill(disk as string)
+  const makeRoom = await fillDisk(disk as string)
   const failure = await launchServer(disk as string, { HEDDLE_LOG: "silent" }).url.catch(
     (error: Error) => error.message,
   )
@@ -243,7 +212,7 @@ test.skipIf(disk === null)(
   async () => {
     const { id: job } = (await startJob(await makeModel("met"), 16)).body as { id: string }
     await expect.poll(async () => (await eventsOf(job)).length, { timeout: 30_000, interval: 10 }).toBeGreaterThan(3)
-    const makeRoom = await fill(disk as string)
+    const makeRoom = await fillDisk(disk as string)
     // Meanwhile the job tries several times to store something for which there is no room.
     for (let poll = 0; poll < 30; poll++) {
       await eventsOf(job)

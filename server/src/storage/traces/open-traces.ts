@@ -45,6 +45,7 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
     for (const statement of tables) await traces.command(statement)
     await migrateTraces(traces, location.log)
     await addMissingPlaces(traces)
+    if (traces instanceof EmbeddedTraces) await traces.opened()
   } catch (error) {
     await traces.close()
     throw error

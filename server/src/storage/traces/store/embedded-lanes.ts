@@ -1,6 +1,7 @@
 /** Connections to the embedded store. Each runs one statement at a time; the queue in front says whose turn it is. */
 import type { Session } from "chdb"
 import type { FairQueue } from "../../../work/fair-queue.ts"
+import { HeddleError } from "../../../errors.ts"
 import type { WorkKind } from "../../../work/turns.ts"
 import { currentScope } from "../../../work/work-scope.ts"
 import { storeFailure } from "./store-failure.ts"
@@ -69,6 +70,8 @@ export class Lane {
     try {
       return await work(this.#session)
     } catch (error) {
+      // It was refused before it reached the store.
+      if (error instanceof HeddleError) throw error
       await this.#discardRest()
       const { message, clickhouseCode } = error as { message: string; clickhouseCode?: number }
       throw storeFailure(message, clickhouseCode ?? null, error)

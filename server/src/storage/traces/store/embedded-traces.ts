@@ -1,15 +1,17 @@
 /** The trace store in this process: chDB, several connections to one data folder. */
 import type { Session } from "chdb"
-import { mkdir } from "node:fs/promises"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import type { Limits } from "../../../limits.ts"
 import type { FairQueue } from "../../../work/fair-queue.ts"
 import { traceQueues } from "../../store-queues.ts"
 import { Lane, Lanes, StatementStopper } from "./embedded-lanes.ts"
+import { requireRoom, requireWritten } from "./embedded-room.ts"
 import { FileSpool, insertRows, printStatement, type RowInsert } from "./file-spool.ts"
+import { beginFirstOpen, endFirstOpen } from "./first-open.ts"
 import { copyDefinitions, dropFrozen, frozenName, moveFrozen } from "./frozen-parts.ts"
 import { InsertGate } from "./insert-gate.ts"
+import { MergePause } from "./merge-pause.ts"
 import { inlineParameters } from "./sql-literal.ts"
 import {
   csvSettings,
@@ -21,6 +23,7 @@ import {
   withLimits,
   withPrintSettings,
 } from "./trace-store.ts"
+import { dropUnwrittenMutations } from "./unwritten-mutations.ts"
 
 /** Inserts that run at the same time have no order; one that was awaited is stored before the next begins. */
 const writers = 4
@@ -51,6 +54,7 @@ export class EmbeddedTraces implements FolderTraceStore {
   readonly #printers: Lanes
   readonly #stopper: StatementStopper
   readonly #spool: FileSpool
+  readonly #mergePause: MergePause
 
   private constructor(folder: string, open: () => Session, spool: FileSpool, limits: Limits) {
     this.#folder = folder
@@ -67,12 +71,14 @@ export class EmbeddedTraces implements FolderTraceStore {
     )
     this.#printers = new Lanes(exports, lanes(printers, open))
     this.#stopper = new StatementStopper(new Lane(open))
+    this.#mergePause = new MergePause(folder, (statement) => this.#runAlone(statement))
   }
 
   static async open(folder: string, limits: Limits): Promise<EmbeddedTraces> {
-    await mkdir(folder, { recursive: true })
+    await beginFirstOpen(folder)
     const { Session } = await loadChdb()
     await dropFrozen(folder)
+    await dropUnwrittenMutations(folder)
     const spool = await FileSpool.open(`${folder}-spool`)
     const connect = () => new Session(folder, { connectionArgs: connectionArguments })
     try {
@@ -80,7 +86,7 @@ export class EmbeddedTraces implements FolderTraceStore {
     } catch (cause) {
       throw new Error(
         `the trace store in ${folder} cannot be opened: ${(cause as Error).message}. Put a backup of the data folder in its ` +
-          "place. If its first start failed, as on a full disk, nothing is stored there yet: delete it and start again",
+          "place",
         { cause },
       )
     }
@@ -123,11 +129,14 @@ export class EmbeddedTraces implements FolderTraceStore {
   async #insert(into: RowInsert, rows: Buffer): Promise<void> {
     if (rows.length === 0) return
     await this.#writers.run("heavy", (session) => this.#gate.pass(() => insertRows(session, this.#spool, into, rows)))
+    await requireWritten(this.#folder)
   }
 
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
-    await this.#writers.run("heavy", (session) => {
-      const run = () => session.queryAsync(inlineParameters(sql, parameters))
+    await this.#writers.run("heavy", async (session) => {
+      const statement = inlineParameters(sql, parameters)
+      await requireRoom(this.#folder, statement)
+      const run = () => session.queryAsync(statement)
       // A mutation may take minutes, and a backup need not wait for it: it has the statement, and does the rest when opened.
       return isMutation.test(sql) ? run() : this.#gate.pass(run)
     })
@@ -155,11 +164,27 @@ export class EmbeddedTraces implements FolderTraceStore {
     }
   }
 
+  /** Over a connection of its own: those of the writers may all wait for what the statement changes. */
+  async #runAlone(statement: string): Promise<void> {
+    const lane = new Lane(this.#open)
+    try {
+      await lane.run((session) => session.queryAsync(statement))
+    } finally {
+      await lane.close()
+    }
+  }
+
+  /** All tables are there: from now on a store that cannot be opened is one that has lost something. */
+  async opened(): Promise<void> {
+    await endFirstOpen(this.#folder)
+  }
+
   async ping(): Promise<void> {
     await this.rows("select 1 as one", {}, { kind: "lookup" })
   }
 
   async close(): Promise<void> {
+    await this.#mergePause.close()
     await Promise.all([this.#writers, this.#readers, this.#printers].map((lanes) => lanes.close()))
     await this.#stopper.close()
     await this.#spool.close()
