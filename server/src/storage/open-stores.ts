@@ -10,6 +10,7 @@ import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
 import type { EmbeddedStores } from "./backup/data-snapshot.ts"
+import { requireKnownFiles } from "./known-files.ts"
 import { requireMoved, requireNotMoved } from "./move/moved.ts"
 import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
@@ -62,6 +63,7 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   try {
     const [database, traces, blobs] = await Promise.all(opening)
     await requireMoved(addresses, { catalog: database, traces })
+    await requireKnownFiles(dataDir, catalog.postgresUrl, database)
     const upkeep = catalog.postgresUrl === null ? new CatalogUpkeep(database, log) : null
     upkeep?.start()
     const close = async () => {
