@@ -332,7 +332,8 @@ test("a catalog of a later version is refused", async () => {
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(database)
   await database.destroy()
   await expect(openCatalog(location)).rejects.toThrow(
-    "the catalog is of a later version of Heddle (it has the migration 9999-later); start that version",
+    "the catalog was written by a later version of Heddle (it has the migration 9999-later). Start that version, " +
+      "or put a backup from before the upgrade in its place",
   )
   await rm(path.dirname(folder), { recursive: true, force: true })
 })

@@ -11,6 +11,7 @@ import type { Log } from "../../log.ts"
 import { isStoreUnavailable } from "../../errors.ts"
 import { defaultLimits } from "../../limits.ts"
 import type { FairQueue } from "../../work/fair-queue.ts"
+import { ofLaterVersion } from "../later-version.ts"
 import { Reachability } from "../reachability.ts"
 import { catalogQueue } from "../store-queues.ts"
 import { ensureCatalogFolder } from "./catalog-folder.ts"
@@ -179,14 +180,8 @@ async function isCurrent(database: CatalogDatabase): Promise<boolean> {
     ({ rows }) => new Set(rows.map((row) => row.name)),
     () => new Set<string>(),
   )
-  for (const name of applied) if (!(name in migrations)) throw laterVersion(name)
+  for (const name of applied) if (!(name in migrations)) throw ofLaterVersion("catalog", `it has the migration ${name}`)
   return Object.keys(migrations).every((name) => applied.has(name))
-}
-
-function laterVersion(migration: string): Error {
-  return new Error(
-    `the catalog is of a later version of Heddle (it has the migration ${migration}); start that version`,
-  )
 }
 
 const insufficientPrivilege = "42501"

@@ -8,6 +8,7 @@
  */
 import { setTimeout } from "node:timers/promises"
 import type { Log } from "../../../log.ts"
+import { ofLaterVersion } from "../../later-version.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 import { callsByTime } from "./0003-calls-by-time.ts"
 import { needlessEscapes } from "./0004-needless-escapes.ts"
@@ -53,9 +54,7 @@ export async function migrateTraces(
   const version = await versionOf(traces)
   const known = steps.at(-1)?.version ?? 0
   if (version > known) {
-    throw new Error(
-      `the trace store was written by a later version of Heddle (its schema is ${version}, this one knows ${known}); start that version`,
-    )
+    throw ofLaterVersion("trace store", `its schema is ${version}, this one knows ${known}`)
   }
   for (const step of steps) if (step.version > version) await runStep(traces, log, step)
 }
