@@ -6,7 +6,9 @@ import { createHash, type Hash, randomUUID } from "node:crypto"
 import { createReadStream, type ReadStream } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
+import { diskFull } from "../../errors.ts"
 import { toTheEnd } from "../../work/work-scope.ts"
+import { freeBytes } from "../disk-space.ts"
 import { BlobHolds } from "./blob-holds.ts"
 import { syncFolder } from "../sync-folder.ts"
 
@@ -17,6 +19,10 @@ export interface StoredBlob {
 
 const blobName = /^[0-9a-f]{64}$/
 const listedAtOnce = 500
+/** Bytes that files leave free for the catalog and the traces, which need some to remove anything. */
+const spareBytes = 16 * 1024 ** 2
+/** Bytes that are written between two looks at the room that is left. */
+const uncheckedBytes = 4 * 1024 ** 2
 /** Bytes that are read at a time of a file that is read through. Their digests hold the event loop up for two milliseconds. */
 const pieceBytes = 1024 * 1024
 
@@ -186,7 +192,7 @@ async function writeHashed(
   const sha256 = createHash("sha256")
   const handle = await open(file, "wx", 0o600)
   try {
-    const sizeBytes = await copyHashed(handle, [sha256, ...hashes], content)
+    const sizeBytes = await copyHashed(path.dirname(file), handle, [sha256, ...hashes], content)
     await handle.sync()
     return { sha256: sha256.digest("hex"), sizeBytes }
   } finally {
@@ -194,14 +200,25 @@ async function writeHashed(
   }
 }
 
-/** Returns the number of bytes. */
+/** A store on the same disk that finds no room in the middle of its work may lose what it had stored. */
+async function requireSpareRoom(folder: string, bytes: number): Promise<void> {
+  if ((await freeBytes(folder)) < spareBytes + bytes) throw diskFull()
+}
+
+/** Returns the number of bytes. @throws {HeddleError} `insufficient_storage` */
 async function copyHashed(
+  folder: string,
   handle: FileHandle,
   hashes: readonly Hash[],
   content: AsyncIterable<Uint8Array>,
 ): Promise<number> {
   let sizeBytes = 0
+  let checkedBytes = -Infinity
   for await (const chunk of content) {
+    if (sizeBytes + chunk.length > checkedBytes + uncheckedBytes) {
+      await requireSpareRoom(folder, chunk.length + uncheckedBytes)
+      checkedBytes = sizeBytes
+    }
     // The system writes on another thread meanwhile.
     const written = handle.writeFile(chunk)
     for (const hash of hashes) hash.update(chunk)
