@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely"
 import path from "node:path"
-import type { CatalogDatabase } from "./catalog/open-catalog.ts"
-import { namesIn } from "./names-in.ts"
+import type { CatalogDatabase } from "../catalog/open-catalog.ts"
+import { namesIn } from "../names-in.ts"
 
 /** @throws {Error} with a sentence for the operator when the catalog is new and the folder has files. */
 export async function requireKnownFiles(
