@@ -106,6 +106,7 @@ const libraryAnnouncement = /^Server listening at /
 function logger(level: string): NonNullable<FastifyServerOptions["logger"]> {
   return {
     level,
+    stream: standardOutput(),
     hooks: {
       logMethod(this: FastifyBaseLogger, [first, ...rest]: [unknown, ...unknown[]], method) {
         if (typeof first === "string" && libraryAnnouncement.test(first)) return
@@ -113,6 +114,12 @@ function logger(level: string): NonNullable<FastifyServerOptions["logger"]> {
       },
     },
   }
+}
+
+/** A line that finds no room, as in a file on a full disk, is lost; the server goes on. */
+function standardOutput(): NodeJS.WriteStream {
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => undefined)
+  return process.stdout
 }
 
 /** Every route reads its own (`request-body.ts`), and a path that is not there is 404 whatever the body. */
