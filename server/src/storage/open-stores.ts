@@ -11,6 +11,7 @@ import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
 import type { EmbeddedStores } from "./backup/data-snapshot.ts"
 import { requireKnownFiles } from "./move/known-files.ts"
+import { requireKnownTraces } from "./move/known-traces.ts"
 import { requireMoved, requireNotMoved } from "./move/moved.ts"
 import { catalogQueue } from "./store-queues.ts"
 import { storesCheck } from "./stores-check.ts"
@@ -55,9 +56,12 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   requireNotMoved(addresses)
   const lock = await lockDataFolder(dataDir)
   const queue = catalogQueue(limits, catalog.postgresUrl === null)
+  const openingCatalog = openCatalog({ ...catalog, folder: path.join(dataDir, "catalog"), log, queue })
   const opening = [
-    openCatalog({ ...catalog, folder: path.join(dataDir, "catalog"), log, queue }),
-    openTraces({ clickhouseUrl, folder: path.join(dataDir, "traces"), log, limits }),
+    openingCatalog,
+    requireKnownTraces(dataDir, clickhouseUrl, openingCatalog).then(() =>
+      openTraces({ clickhouseUrl, folder: path.join(dataDir, "traces"), log, limits }),
+    ),
     BlobStore.open(dataDir),
   ] as const
   try {

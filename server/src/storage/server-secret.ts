@@ -14,7 +14,7 @@ export interface ServerSecret {
  * @throws {Error} with a sentence for the operator when the file holds something else.
  */
 export async function loadServerSecret(dataDir: string): Promise<ServerSecret> {
-  const file = path.join(dataDir, fileName)
+  const file = secretFileOf(dataDir)
   const mine = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`
   await writeFile(mine, randomBytes(32).toString("hex"), { mode: 0o600, flush: true })
   // A hard link fails where the name exists: the first one stays.
@@ -34,12 +34,11 @@ export async function loadServerSecret(dataDir: string): Promise<ServerSecret> {
 }
 
 export function notTheSecretOf(dataDir: string): Error {
-  return new Error(
-    `the file ${path.join(dataDir, fileName)} is another one than this data folder was used with. ${wayOut}`,
-  )
+  return new Error(`the file ${secretFileOf(dataDir)} is another one than this data folder was used with. ${wayOut}`)
 }
 
-const fileName = "server-secret"
+export const secretFileOf = (dataDir: string): string => path.join(dataDir, "server-secret")
+
 const wayOut =
   "Restore it from a backup of the folder. If there is none, delete it: the next start makes a new one, " +
   "and the addresses of files that were given out end"
