@@ -7,6 +7,7 @@ import { addMissingPlaces } from "./calls/insert/call-places.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
 import { EmbeddedTraces } from "./store/embedded-traces.ts"
+import { beginFirstOpen, endFirstOpen } from "./store/first-open.ts"
 import { feedbackTables } from "./labelling/feedback-tables.ts"
 import { migrateTraces } from "./migrations/migrate-traces.ts"
 import { runTables } from "./runs/run-tables.ts"
@@ -40,12 +41,14 @@ const tables = [
 
 /** Close it with `close()`. */
 export async function openTraces(location: TracesLocation): Promise<TraceStore> {
+  const isEmbedded = location.clickhouseUrl === null
+  if (isEmbedded) await beginFirstOpen(location.folder)
   const traces = await connectTraces(location)
   try {
     for (const statement of tables) await traces.command(statement)
     await migrateTraces(traces, location.log)
     await addMissingPlaces(traces)
-    if (traces instanceof EmbeddedTraces) await traces.opened()
+    if (isEmbedded) await endFirstOpen(location.folder)
   } catch (error) {
     await traces.close()
     throw error

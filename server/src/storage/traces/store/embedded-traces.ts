@@ -1,5 +1,6 @@
 /** The trace store in this process: chDB, several connections to one data folder. */
 import type { Session } from "chdb"
+import { mkdir } from "node:fs/promises"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import type { Limits } from "../../../limits.ts"
@@ -8,7 +9,6 @@ import { traceQueues } from "../../store-queues.ts"
 import { Lane, Lanes, StatementStopper } from "./embedded-lanes.ts"
 import { requireRoom, requireWritten } from "./embedded-room.ts"
 import { FileSpool, insertRows, printStatement, type RowInsert } from "./file-spool.ts"
-import { beginFirstOpen, endFirstOpen } from "./first-open.ts"
 import { copyDefinitions, dropFrozen, frozenName, moveFrozen } from "./frozen-parts.ts"
 import { InsertGate } from "./insert-gate.ts"
 import { MergePause } from "./merge-pause.ts"
@@ -75,7 +75,7 @@ export class EmbeddedTraces implements FolderTraceStore {
   }
 
   static async open(folder: string, limits: Limits): Promise<EmbeddedTraces> {
-    await beginFirstOpen(folder)
+    await mkdir(folder, { recursive: true })
     const { Session } = await loadChdb()
     await dropFrozen(folder)
     await dropUnwrittenMutations(folder)
@@ -172,11 +172,6 @@ export class EmbeddedTraces implements FolderTraceStore {
     } finally {
       await lane.close()
     }
-  }
-
-  /** All tables are there: from now on a store that cannot be opened is one that has lost something. */
-  async opened(): Promise<void> {
-    await endFirstOpen(this.#folder)
   }
 
   async ping(): Promise<void> {

@@ -18,7 +18,10 @@ export async function beginFirstOpen(folder: string): Promise<void> {
   await writeFile(path.join(folder, mark), "")
 }
 
-/** When all tables are there, and before anything is stored in them. A mark that came back after a cut of power would cost all. */
+/**
+ * When all tables are there, and before anything is stored in them: from then on a store that cannot be opened has lost
+ * something. A mark that came back after a cut of power would cost all.
+ */
 export async function endFirstOpen(folder: string): Promise<void> {
   await rm(path.join(folder, mark), { force: true })
   await syncFolder(folder)
