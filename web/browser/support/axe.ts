@@ -37,11 +37,14 @@ const rulesOfColours = ["color-contrast", "link-in-text-block"]
 
 /** Axe's findings that are serious or worse, one line each. */
 export async function findings(page: Page, rules = everyRule): Promise<string[]> {
+  // What comes meanwhile, such as a button that can be pressed at last, has its last colours at once.
+  await page.emulateMedia({ reducedMotion: "reduce" })
   await page.evaluate(movementsEnd)
   if (!(await page.evaluate<boolean>(`"axe" in window`))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] })`,
   )
+  await page.emulateMedia({ reducedMotion: null })
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) =>
