@@ -1,5 +1,6 @@
 /** How much room there is on the disk of the data folder. */
 import { statfs } from "node:fs/promises"
+import { diskFull } from "../errors.ts"
 
 const mebibyte = 1024 ** 2
 
@@ -7,6 +8,11 @@ const mebibyte = 1024 ** 2
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
+}
+
+/** @throws {HeddleError} `insufficient_storage` when fewer bytes are free */
+export async function requireFreeBytes(folder: string, bytes: number): Promise<void> {
+  if ((await freeBytes(folder)) < bytes) throw diskFull()
 }
 
 /** Why writes are refused or soon will be, for whoever asks after the server's health; null: there is room. */

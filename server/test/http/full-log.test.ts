@@ -3,22 +3,14 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, test } from "vitest"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
+import { freePort } from "../support/free-port.ts"
 import { adminKey } from "../support/test-app.ts"
 
 const main = path.resolve(import.meta.dirname, "../../src/main.ts")
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : expect.unreachable()
-}
 
 test.runIf(process.platform === "linux")("a log that finds no room does not end the server", async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-full-log-"))

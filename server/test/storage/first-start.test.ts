@@ -8,7 +8,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createApp } from "../../src/app.ts"
 import { adminKey, callerOf, testConfig } from "../support/test-app.ts"
-import { launchServer } from "../support/server-process.ts"
+import { endServer, startServer } from "../support/server-process.ts"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 
 let folder: string
@@ -71,10 +71,7 @@ test("a template that cannot be copied leaves no part of a catalog", async () =>
 
 /** Starts the server and ends it as soon as it is ready. */
 async function startAndStop(): Promise<void> {
-  const { url, child } = launchServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
-  await url
-  child.kill("SIGTERM")
-  await once(child, "exit")
+  await endServer(await startServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" }), "SIGTERM")
 }
 
 /** Empties the definition of a table, as chDB does on a full disk. */

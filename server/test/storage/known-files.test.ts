@@ -1,12 +1,11 @@
 /** A start with a catalog that does not know the files of the data folder, which it would remove. */
-import { once } from "node:events"
 import { glob, mkdtemp, rename, rm, utimes } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, test } from "vitest"
 import { copyCatalogTemplate } from "../support/catalog-template.ts"
 import { createDatabase } from "../support/postgres-database.ts"
-import { launchServer, type RunningServer } from "../support/server-process.ts"
+import { endServer, type RunningServer, startServer } from "../support/server-process.ts"
 import { adminKey } from "../support/test-app.ts"
 
 const postgres = process.env["HEDDLE_TEST_POSTGRES_URL"]
@@ -14,10 +13,9 @@ const quiet = { HEDDLE_ENGINE: "none", HEDDLE_LOG: "fatal" }
 
 async function whileStarted(dataDir: string, postgresUrl: string | null, use: (url: string) => Promise<void>) {
   const env = postgresUrl === null ? quiet : { ...quiet, HEDDLE_POSTGRES_URL: postgresUrl }
-  const { url, child } = launchServer(dataDir, env)
-  await use(await url)
-  child.kill("SIGTERM")
-  await once(child, "exit")
+  const server = await startServer(dataDir, env)
+  await use(server.url)
+  await endServer(server, "SIGTERM")
 }
 
 async function upload(url: RunningServer["url"]): Promise<void> {

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import type { Config } from "../../src/config.ts"
 import { parseEngineAddresses } from "../../src/engines/remote/engine-address.ts"
+import { freePort } from "./free-port.ts"
 import { TcpProxy } from "./tcp-proxy.ts"
 
 export const python =
@@ -109,12 +109,4 @@ export class RemoteEngineProcess {
     await this.network.close()
     await rm(this.folder, { recursive: true, force: true })
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }

@@ -6,9 +6,8 @@ import { createHash, type Hash, randomUUID } from "node:crypto"
 import { createReadStream, type ReadStream } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
-import { diskFull } from "../../errors.ts"
 import { toTheEnd } from "../../work/work-scope.ts"
-import { freeBytes } from "../disk-space.ts"
+import { requireFreeBytes } from "../disk-space.ts"
 import { BlobHolds } from "./blob-holds.ts"
 import { syncFolder } from "../sync-folder.ts"
 
@@ -19,7 +18,10 @@ export interface StoredBlob {
 
 const blobName = /^[0-9a-f]{64}$/
 const listedAtOnce = 500
-/** Bytes that files leave free for the catalog and the traces, which need some to remove anything. */
+/**
+ * Bytes that files leave free for the catalog and the traces, which need some to remove anything. A store that finds no room in
+ * the middle of its work may lose what it had stored.
+ */
 const spareBytes = 16 * 1024 ** 2
 /** Bytes that are written between two looks at the room that is left. */
 const uncheckedBytes = 4 * 1024 ** 2
@@ -200,11 +202,6 @@ async function writeHashed(
   }
 }
 
-/** A store on the same disk that finds no room in the middle of its work may lose what it had stored. */
-async function requireSpareRoom(folder: string, bytes: number): Promise<void> {
-  if ((await freeBytes(folder)) < spareBytes + bytes) throw diskFull()
-}
-
 /** Returns the number of bytes. @throws {HeddleError} `insufficient_storage` */
 async function copyHashed(
   folder: string,
@@ -216,7 +213,7 @@ async function copyHashed(
   let checkedBytes = -Infinity
   for await (const chunk of content) {
     if (sizeBytes + chunk.length > checkedBytes + uncheckedBytes) {
-      await requireSpareRoom(folder, chunk.length + uncheckedBytes)
+      await requireFreeBytes(folder, spareBytes + chunk.length + uncheckedBytes)
       checkedBytes = sizeBytes
     }
     // The system writes on another thread meanwhile.

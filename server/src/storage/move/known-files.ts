@@ -2,8 +2,8 @@
  * Whether the catalog may be the one that knows the files of the data folder. What a catalog does not name is removed a day
  * later, so one that knows nothing, as a start without the address of its server has, would cost every file.
  */
-import { sql } from "kysely"
 import path from "node:path"
+import { isUnused } from "../catalog/accounts/accounts.ts"
 import type { CatalogDatabase } from "../catalog/open-catalog.ts"
 import { namesIn } from "../names-in.ts"
 
@@ -13,9 +13,7 @@ export async function requireKnownFiles(
   postgresUrl: string | null,
   catalog: CatalogDatabase,
 ): Promise<void> {
-  // Each start makes the administrator.
-  const { rows } = await sql`select 1 from users limit 1`.execute(catalog)
-  if (rows.length > 0 || !(await hasFiles(dataDir))) return
+  if (!(await isUnused(catalog)) || !(await hasFiles(dataDir))) return
   const [which, server] =
     postgresUrl === null
       ? ["the catalog in it", "If it is in a PostgreSQL server, set HEDDLE_POSTGRES_URL; if not, put"]

@@ -2,9 +2,9 @@
  * Whether an embedded trace store may begin. A start without the address of its ClickHouse server would make an empty one,
  * show no calls, and store what comes apart from all others.
  */
-import { sql } from "kysely"
 import { existsSync } from "node:fs"
 import path from "node:path"
+import { isUnused } from "../catalog/accounts/accounts.ts"
 import type { CatalogDatabase } from "../catalog/open-catalog.ts"
 import { secretFileOf } from "../server-secret.ts"
 import { embeddedTraces } from "./move.ts"
@@ -17,9 +17,7 @@ export async function requireKnownTraces(
 ): Promise<void> {
   const folder = path.join(dataDir, embeddedTraces.folder)
   if (clickhouseUrl !== null || existsSync(folder) || !existsSync(secretFileOf(dataDir))) return
-  // Each start makes the administrator, after its stores.
-  const { rows } = await sql`select 1 from users limit 1`.execute(await opened)
-  if (rows.length === 0) return
+  if (await isUnused(await opened)) return
   throw new Error(
     `the data folder ${dataDir} was in use, and has no folder traces. If they are in a ClickHouse server, set ` +
       "HEDDLE_CLICKHOUSE_URL; if not, put a backup in the folder's place. To go on without the calls that were stored, make " +

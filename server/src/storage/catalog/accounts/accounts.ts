@@ -257,6 +257,11 @@ export async function findUserByName(database: CatalogDatabase, username: string
   return row === undefined ? null : findAccount(database, row.id)
 }
 
+/** Whether no start has made its administrator in it yet. */
+export async function isUnused(database: CatalogDatabase): Promise<boolean> {
+  return (await database.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined
+}
+
 export async function listAccounts(database: CatalogDatabase): Promise<Account[]> {
   const users = await database.selectFrom("users").selectAll().orderBy("username").execute()
   const memberships = Map.groupBy(await membershipsQuery(database).execute(), (membership) => membership.user_id)

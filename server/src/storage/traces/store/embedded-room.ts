@@ -4,7 +4,7 @@
  * unless there is room to spare.
  */
 import { diskFull } from "../../../errors.ts"
-import { freeBytes, isDiskFull } from "../../disk-space.ts"
+import { isDiskFull, requireFreeBytes } from "../../disk-space.ts"
 
 /** Bytes that inserts, merges and statements leave free. `keep_free_space_bytes` of embedded-config.xml says the same to chDB. */
 export const spareBytes = 8 * 1024 ** 2
@@ -14,8 +14,7 @@ const copiesOfStatement = 2
 
 /** @throws {HeddleError} `insufficient_storage` when what the statement writes may find no room */
 export async function requireRoom(folder: string, statement: string): Promise<void> {
-  const needed = spareBytes + copiesOfStatement * Buffer.byteLength(statement)
-  if ((await freeBytes(folder)) < needed) throw diskFull()
+  await requireFreeBytes(folder, spareBytes + copiesOfStatement * Buffer.byteLength(statement))
 }
 
 /** For after an insert. @throws {HeddleError} `insufficient_storage` when others have filled the disk meanwhile */

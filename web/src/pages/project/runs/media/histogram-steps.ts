@@ -1,4 +1,5 @@
 /** Histograms of several steps on one scale: how the distribution of values moves. */
+import { extentOf } from "../../../../components/charts/extent.ts"
 import type { LoggedHistogram } from "./logged-media.ts"
 
 export interface HistogramSteps {
@@ -10,11 +11,10 @@ export interface HistogramSteps {
 
 /** In `rows` stretches of equal width; null: there is nothing to compare, or no value at all. */
 export function histogramSteps(histograms: readonly LoggedHistogram[], rows: number): HistogramSteps | null {
-  const low = Math.min(...histograms.map(({ bins }) => bins[0] ?? Infinity))
-  const high = Math.max(...histograms.map(({ bins }) => bins.at(-1) ?? -Infinity))
+  const [low, high] = extentOf(histograms.flatMap(({ bins }) => [...bins.slice(0, 1), ...bins.slice(-1)]))
   if (histograms.length < 2 || !Number.isFinite(low) || !Number.isFinite(high) || low >= high) return null
   const parts = histograms.map((histogram) => partsOf(histogram, { low, width: (high - low) / rows, rows }))
-  const most = Math.max(...parts.flat())
+  const [, most] = extentOf(parts.flat())
   if (most === 0) return null
   return { low, high, shares: parts.map((part) => part.map((one) => one / most)) }
 }
