@@ -106,6 +106,5 @@ const watching = `
 export const withText = (selector: string, words: string) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => one.textContent.includes(${JSON.stringify(words)}))`
 
-/** JavaScript that goes to an address of the interface, as a click on a link does. */
-export const go = (address: string) =>
-  `history.pushState({}, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate", { state: {} }))`
+/** JavaScript that goes to an address of the interface, as a click on a link does: the router hears of each `pushState`. */
+export const go = (address: string) => `history.pushState({}, "", ${JSON.stringify(address)})`
