@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..model.attention.last_tokens import attend_last
 from ..model.attention.sinks import attend_with_sinks
 from ..model.attention.varlen import seen_within
 from ..model.decoder import Decoder, LoraView
@@ -189,7 +190,7 @@ class _SlabRows:
 
     def _attend_run(self, q: Tensor, cache: tuple[Tensor, Tensor], bias: Tensor, sinks: Tensor | None) -> Tensor:
         if sinks is None:
-            return F.scaled_dot_product_attention(q, *cache, attn_mask=bias)
+            return attend_last(q, *cache, bias)
         return attend_with_sinks(q, *cache, sinks.view(self._kv_heads, -1), bias, False)
 
 

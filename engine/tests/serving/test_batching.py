@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from heddle_engine.bases import Base
 from heddle_engine.model.adapters import AdapterStore, ServedAdapter
+from heddle_engine.model.attention import last_tokens
 from heddle_engine.model.lora import initial_lora, lora_modules, read_peft
 from heddle_engine.serving import batching
 from heddle_engine.serving.batching import Batcher
@@ -184,6 +185,14 @@ def test_greedy_equals_transformers(base, kind, model_of):
     for answer, sink in zip(answers, sinks, strict=True):
         assert len(answer) == 12
         assert sink.ends == [("length", None)]
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "gemma3", "qwen3_5"], indirect=True)
+def test_greedy_equals_transformers_by_products(base, kind, model_of, monkeypatch):
+    """Models as small as these are otherwise not computed by them."""
+    monkeypatch.setattr(last_tokens, "_LEAST_DIM", 0)
+    monkeypatch.setattr(last_tokens, "_LEAST_KEYS", 0)
+    test_greedy_equals_transformers(base, kind, model_of)
 
 
 def test_the_last_layer_computes_of_a_prompt_what_is_read(base, monkeypatch):
