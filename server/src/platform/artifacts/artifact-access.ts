@@ -1,12 +1,8 @@
 /** From what a mutation names to what it may change. Another team's is not told from what is not there. */
 import { type Membership, ownTeam, requireRightIn } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
-import {
-  type ArtifactRecord,
-  type CollectionRecord,
-  findArtifact,
-  findCollectionById,
-} from "../../storage/catalog/artifacts/artifacts.ts"
+import { type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { type CollectionRecord, findCollectionById } from "../../storage/catalog/artifacts/artifact-collections.ts"
 import { findProject } from "../../storage/catalog/accounts/projects.ts"
 import { workForTeam } from "../../work/work-scope.ts"
 import type { RunContext } from "../runs/run-context.ts"

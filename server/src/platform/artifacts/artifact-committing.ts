@@ -11,7 +11,8 @@ import {
   findContent,
 } from "../../storage/catalog/artifacts/artifact-contents.ts"
 import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifacts/artifact-manifests.ts"
-import { aliasesOf, type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { aliasesOf } from "../../storage/catalog/artifacts/artifact-aliases.ts"
+import { type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import { findModelByName } from "../../storage/catalog/training/models.ts"
 import { inTurn } from "../../storage/in-turn.ts"
 import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"

@@ -12,15 +12,13 @@ import {
   updateCollection,
 } from "../../storage/catalog/artifacts/artifact-changes.ts"
 import { linkRun } from "../../storage/catalog/artifacts/artifact-create.ts"
+import { aliasesOf } from "../../storage/catalog/artifacts/artifact-aliases.ts"
+import { type ArtifactRecord, findByClientId, membershipsOf } from "../../storage/catalog/artifacts/artifacts.ts"
 import {
-  aliasesOf,
-  type ArtifactRecord,
   type CollectionRecord,
-  findByClientId,
   findCollection,
   findCollectionById,
-  membershipsOf,
-} from "../../storage/catalog/artifacts/artifacts.ts"
+} from "../../storage/catalog/artifacts/artifact-collections.ts"
 import { findModelByName } from "../../storage/catalog/training/models.ts"
 import {
   aliasesInput,

@@ -1,21 +1,18 @@
 /** Versions, their places in collections, and collections, as GraphQL shows them: platform-wandb 3.2, 4. */
 import { teamIds } from "../../access/can.ts"
 import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifacts/artifact-lineage.ts"
+import { type AliasRecord, aliasesOf, listAliases } from "../../storage/catalog/artifacts/artifact-aliases.ts"
 import {
-  type AliasRecord,
-  aliasesOf,
   type ArtifactRecord,
   artifactsOf,
-  type CollectionRecord,
   countVersions,
-  findCollectionById,
   findMembership,
   latestArtifact,
-  listAliases,
   listVersions,
   type MembershipRecord,
   membershipsOf,
 } from "../../storage/catalog/artifacts/artifacts.ts"
+import { type CollectionRecord, findCollectionById } from "../../storage/catalog/artifacts/artifact-collections.ts"
 import { HeddleError } from "../../errors.ts"
 import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { RunContext } from "../runs/run-context.ts"

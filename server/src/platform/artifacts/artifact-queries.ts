@@ -1,14 +1,12 @@
 /** Fields of the query and of projects that lead to artifacts: platform-wandb 4, 9.3. */
 import {
   countCollections,
-  findByClientId,
   findCollection,
   findCollectionById,
-  findArtifact,
-  findNamedArtifact,
   listCollections,
   listTypes,
-} from "../../storage/catalog/artifacts/artifacts.ts"
+} from "../../storage/catalog/artifacts/artifact-collections.ts"
+import { findByClientId, findArtifact, findNamedArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import { isStorable } from "../../storage/catalog/storable-text.ts"
 import { listCheckpoints } from "../../storage/lora-artifacts.ts"
 import { filterOf } from "../runs/given-filter.ts"

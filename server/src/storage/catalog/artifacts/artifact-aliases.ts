@@ -1,8 +1,9 @@
-/** Names of versions inside their collections. Whoever calls has taken the project's turn (`artifact-lock.ts`). */
+/** Names of versions inside their collections. Who changes them has taken the project's turn (`artifact-lock.ts`). */
 import { sql } from "kysely"
-import { isLive } from "./artifacts.ts"
+import type { CollectionRecord } from "./artifact-collections.ts"
+import { isLive } from "./live-artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
-import { listOf, rowsOf } from "../text-lists.ts"
+import { idListOf, listOf, rowsOf } from "../text-lists.ts"
 
 export interface Membership {
   collection_id: string
@@ -66,4 +67,52 @@ export async function addMember(
     .executeTakeFirstOrThrow()
   await transaction.insertInto("artifact_memberships").values({ collection_id, artifact_id, version }).execute()
   return version
+}
+
+export interface AliasRecord {
+  id: string
+  alias: string
+  artifact_id: string
+  collection_id: string
+  collection: string
+  kind: CollectionRecord["kind"]
+  project_id: string
+  project: string
+  entity: string
+}
+
+/** Aliases of these versions, in all collections. */
+export async function aliasesOf(database: CatalogDatabase, artifactIds: readonly string[]): Promise<AliasRecord[]> {
+  if (artifactIds.length === 0) return []
+  return namedAliases(database)
+    .where("artifact_aliases.artifact_id", "in", idListOf(artifactIds))
+    .orderBy("artifact_aliases.alias")
+    .execute()
+}
+
+/** Strictly after the alias `after`; null begins with the first. */
+export async function listAliases(
+  database: CatalogDatabase,
+  collectionId: string,
+  after: string | null,
+  limit: number,
+): Promise<AliasRecord[]> {
+  let rows = namedAliases(database).where("artifact_aliases.collection_id", "=", collectionId)
+  if (after !== null) rows = rows.where(sql<boolean>`artifact_aliases.alias collate "C" > ${after}`)
+  return rows
+    .orderBy(sql`artifact_aliases.alias collate "C"`)
+    .limit(limit)
+    .execute()
+}
+
+function namedAliases(database: CatalogDatabase) {
+  return database
+    .selectFrom("artifact_aliases")
+    .innerJoin("artifact_collections", "artifact_collections.id", "artifact_aliases.collection_id")
+    .innerJoin("projects", "projects.id", "artifact_collections.project_id")
+    .innerJoin("entities", "entities.id", "projects.entity_id")
+    .select(["artifact_aliases.id", "artifact_aliases.alias", "artifact_aliases.artifact_id"])
+    .select(["artifact_collections.id as collection_id", "artifact_collections.name as collection"])
+    .select(["artifact_collections.kind", "artifact_collections.project_id"])
+    .select(["projects.name as project", "entities.name as entity"])
 }

@@ -6,7 +6,8 @@ import { addMember, removeAliases, restoreLatest, setAliases } from "./artifact-
 import { dropContents } from "./artifact-contents.ts"
 import { addTags, ensureCollection, type TimeToLive } from "./artifact-create.ts"
 import { inProjectTurn } from "./artifact-lock.ts"
-import { type ArtifactRecord, type CollectionRecord, findCollection } from "./artifacts.ts"
+import type { ArtifactRecord } from "./artifacts.ts"
+import { type CollectionRecord, findCollection } from "./artifact-collections.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { idListOf } from "../text-lists.ts"
 

@@ -1,6 +1,6 @@
 /** Entries of committed artifacts, path by path. */
 import { sql } from "kysely"
-import { isLive } from "./artifacts.ts"
+import { isLive } from "./live-artifacts.ts"
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { listOf } from "../text-lists.ts"

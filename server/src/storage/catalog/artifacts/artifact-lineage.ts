@@ -1,5 +1,5 @@
 /** Which runs made and used which versions. */
-import { isLive } from "./artifacts.ts"
+import { isLive } from "./live-artifacts.ts"
 import type { ArtifactPage } from "./artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
