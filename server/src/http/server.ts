@@ -10,6 +10,7 @@ import { defaultLimits, type Limits } from "../limits.ts"
 import { BodyBudget } from "./bodies/body-budget.ts"
 import { BodyWatch } from "./bodies/body-watch.ts"
 import { compressAnswers } from "./answers/compressed-answers.ts"
+import { endBodiesOfHead } from "./answers/head-answers.ts"
 import { wantsPage } from "./pages/page-paths.ts"
 import { answerUnroutable, installErrorHandlers, setCommonHeaders } from "./answers/error-handlers.ts"
 import { RequestTurns } from "./requests/request-turns.ts"
@@ -63,6 +64,7 @@ export async function createHttpServer({
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
   })
   server.addHook("onRoute", ({ url }) => paths.learn(url))
+  endBodiesOfHead(server)
   await compressAnswers(server)
   logRequests(server, logsRequests)
   server.decorateRequest("principal", null)

@@ -1,5 +1,5 @@
 /** A tar file (POSIX ustar) of a few files of known sizes, which is made while it is sent. */
-import type { FastifyReply, FastifyRequest } from "fastify"
+import type { FastifyReply } from "fastify"
 import { createReadStream } from "node:fs"
 import { Readable } from "node:stream"
 
@@ -25,13 +25,13 @@ export function archiveBytes({ files }: Archive): number {
   return files.reduce((sum, { sizeBytes }) => sum + blockBytes + sizeBytes + paddingOf(sizeBytes), endBytes)
 }
 
-/** The answer to a download of an archive; without it to HEAD. */
-export function sendArchive(reply: FastifyReply, { method }: FastifyRequest, archive: Archive): FastifyReply {
+/** The answer to a download of an archive. */
+export function sendArchive(reply: FastifyReply, archive: Archive): FastifyReply {
   return reply
     .header("content-type", "application/x-tar")
     .header("content-length", archiveBytes(archive))
     .header("content-disposition", `attachment; filename="${archive.folder}.tar"`)
-    .send(Readable.from(method === "HEAD" ? [] : archiveOf(archive)))
+    .send(Readable.from(archiveOf(archive)))
 }
 
 export async function* archiveOf({ folder, modifiedAt, files }: Archive): AsyncGenerator<Buffer> {

@@ -76,7 +76,7 @@ export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[
       response: bytes,
       answerTypes: ["application/x-tar", "application/octet-stream"],
       handle: async (context) => {
-        const { params, query, principal, reply, request } = context
+        const { params, query, principal, reply } = context
         if (query.format !== "peft") return sendExport(dependencies, context, query.format)
         if (query.dtype !== undefined) {
           throw invalid(
@@ -85,7 +85,7 @@ export function checkpointFileRoutes(dependencies: TrainingDependencies): Route[
           )
         }
         const archive = await archiveFor(await checkpointOf(dependencies, principal, params, reply))
-        return sendArchive(reply, request, archive)
+        return sendArchive(reply, archive)
       },
     }),
   ]

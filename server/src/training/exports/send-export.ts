@@ -18,7 +18,7 @@ interface DownloadRequest {
 /** @throws {HeddleError} */
 export async function sendExport(
   dependencies: TrainingDependencies,
-  { params, query, principal, reply, request, signal }: RouteContext<DownloadRequest>,
+  { params, query, principal, reply, signal }: RouteContext<DownloadRequest>,
   format: ExportFormat,
 ): Promise<unknown> {
   const { database, exports, requireEngine } = dependencies
@@ -39,7 +39,7 @@ export async function sendExport(
     signal,
   )
   onceAnswered(reply, release)
-  if (format !== "gguf") return sendArchive(reply, request, await archiveOfFolder(file, found.createdAt))
+  if (format !== "gguf") return sendArchive(reply, await archiveOfFolder(file, found.createdAt))
   const name = path.basename(file)
   return reply
     .header("content-type", "application/octet-stream")
