@@ -51,6 +51,8 @@ export const errorStatus = {
   /** A field that does not exist or cannot be used here: evaluation-store-calls 1.3. */
   invalid_field: 422,
   rate_limit_exceeded: 429,
+  /** The request line and the headers have more bytes than Node reads. */
+  headers_too_large: 431,
   internal_error: 500,
   /** A query of the trace store needed more memory than one may take. */
   query_memory: 502,

@@ -18,6 +18,7 @@ import { RefusedRequests } from "./requests/refused-requests.ts"
 import { logRequests } from "./requests/request-log.ts"
 import { RootPath } from "./root-path.ts"
 import { endUnreadAnswers } from "./answers/unread-answers.ts"
+import { UnreadableRequests } from "./answers/unreadable-requests.ts"
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -49,15 +50,17 @@ export async function createHttpServer({
   trustedProxies = [],
 }: HttpOptions): Promise<FastifyInstance> {
   const paths = new RootPath(prefix)
+  const unreadable = new UnreadableRequests((url) => paths.of(url))
   const server = Fastify({
     logger: logLevel === "silent" ? false : logger(logLevel),
     logController: new LogController({ disableRequestLogging: true }),
     // Bodies may be large and lines slow: `body-watch.ts` ends those that do not get on.
     requestTimeout: 0,
     connectionTimeout: limits.answer_unread_ms,
-    http: { headersTimeout },
+    http: { headersTimeout, requireHostHeader: false },
     keepAliveTimeout: 75_000,
     frameworkErrors: answerUnroutable,
+    clientErrorHandler: unreadable.answer,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     genReqId: () => `req_${randomUUID()}`,
     rewriteUrl: ({ url = "/", method, headers }) => paths.of(url, wantsPage(method, headers.accept)),
@@ -72,6 +75,7 @@ export async function createHttpServer({
   server.decorateRequest("scope")
   server.decorate("bodyBudget", new BodyBudget(limits))
   endUnreadAnswers(server)
+  unreadable.watch(server)
   server.decorate("bodyWatch", new BodyWatch(limits))
   server.decorate("requestTurns", new RequestTurns())
   limitConnections(server, limits.connections)

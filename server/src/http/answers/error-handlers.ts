@@ -24,7 +24,7 @@ export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
 export function installErrorHandlers(server: FastifyInstance): void {
   server.setErrorHandler((thrown, request, reply) => {
     const dialect = request.routeOptions.config.dialect ?? dialectOfPath(request.url)
-    const error = toHeddleError(thrown, dialect)
+    const error = toHeddleError(thrown, request, dialect)
     if (error.status >= 500) logFailure(reply, thrown, "request failed")
     return send(reply, error, dialect)
   })
@@ -40,7 +40,7 @@ export function installErrorHandlers(server: FastifyInstance): void {
 export function answerUnroutable(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   setCommonHeaders(request, reply)
   const dialect = dialectOfPath(request.url)
-  send(reply, toHeddleError(thrown, dialect), dialect)
+  send(reply, toHeddleError(thrown, request, dialect), dialect)
 }
 
 function send(reply: FastifyReply, error: HeddleError, dialect: ErrorDialect) {
@@ -71,14 +71,15 @@ const pathHints: readonly [RegExp, string][] = [
   [/^\/v1\/v1\/messages\b/, "; the base URL of Anthropic's clients ends before /v1, which they add themselves"],
 ]
 
-function dialectOfPath(url: string): ErrorDialect {
+/** The dialect of a path that no route is found for. `url`: without what stands before the paths of our routes. */
+export function dialectOfPath(url: string): ErrorDialect {
   if (anthropicPaths.test(url)) return "anthropic"
   if (trainingPaths.test(url)) return "detail"
   if (openaiPaths.test(url)) return "openai"
   return /^\/mcp\b/.test(url) ? "jsonrpc" : "reason"
 }
 
-function toHeddleError(thrown: unknown, dialect: ErrorDialect): HeddleError {
+function toHeddleError(thrown: unknown, { headers }: FastifyRequest, dialect: ErrorDialect): HeddleError {
   if (thrown instanceof HeddleError) return thrown
   if (thrown instanceof JsonTextError) {
     if (thrown.kind !== "syntax") return new HeddleError("payload_too_large", thrown.message, { cause: thrown })
@@ -88,13 +89,14 @@ function toHeddleError(thrown: unknown, dialect: ErrorDialect): HeddleError {
     return new HeddleError("bad_request", message, { cause: thrown })
   }
   const { statusCode, code, message } = thrown as { statusCode?: number; code?: string; message?: string }
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
-    return new HeddleError("payload_too_large", "the request body is too large")
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
-    return new HeddleError("unsupported_media_type", "send the body as Content-Type: application/json")
+    const refusal = `Content-Type "${headers["content-type"]}" is no media type; send one such as application/json`
+    return new HeddleError("unsupported_media_type", refusal)
   }
-  if (statusCode === 416)
-    return new HeddleError("range_not_satisfiable", "the header Range begins behind the file's end")
+  if (statusCode === 416) {
+    const refusal = `the header Range, "${headers.range}", begins behind the file's end; begin before it`
+    return new HeddleError("range_not_satisfiable", refusal)
+  }
   if (code === "FST_ERR_MAX_PARAM_LENGTH") {
     return new HeddleError("bad_request", "a part of the path is longer than any name may be: 2048 characters")
   }
