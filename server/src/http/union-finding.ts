@@ -26,6 +26,10 @@ export function findingOf(issue: z.core.$ZodIssue): Finding {
 
 function formFinding(issue: z.core.$ZodIssue): FormFinding {
   const { path, message, code, input } = issue
+  if (issue.code === "invalid_key") {
+    const [ofKey] = issue.issues.map(formFinding)
+    if (ofKey !== undefined) return { ...ofKey, path: [...path, ...ofKey.path] }
+  }
   if (issue.code !== "invalid_union" || issue.errors.length === 0) {
     return { path, message, code, input, wanted: wantedBy(issue) }
   }

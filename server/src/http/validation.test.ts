@@ -41,7 +41,7 @@ test("training-api 1.4: of a value that has one of its forms but for a part, the
     [["body", "content", 0], "Invalid input: expected object, received number", "invalid_union"],
   ])
   expect(findings({ content: "", role: null })).toEqual([
-    [["body", "content"], "Too small: expected string to have >=1 characters", "too_small"],
+    [["body", "content"], "Too small: expected string to have >=1 characters, received 0 characters", "too_small"],
   ])
 })
 
@@ -61,4 +61,47 @@ test("training-api 1.4: the words of the schema stand before those made of its f
 
 test("training-api 1.4: a field of several forms that is not there is missing", () => {
   expect(findings({ role: null })).toEqual([[["body", "content"], "Field required", "missing"]])
+})
+
+const limits = z.object({
+  limit: z.coerce.number().int().min(1).default(1),
+  rate: z.number().multipleOf(0.5).default(1),
+  name: z.string().min(2).max(120).default("ab"),
+  id: z.uuid().nullish(),
+  kind: z.enum(["rl", "sft"]),
+  names: z.array(z.string()).max(1).default([]),
+  bias: z.record(z.string().regex(/^\d+$/, "a token id"), z.number()).default({}),
+  source: z
+    .discriminatedUnion("from", [z.object({ from: z.literal("a") }), z.object({ from: z.literal("b") })])
+    .nullish(),
+})
+
+test.each([
+  [{ limit: "ten" }, 'Invalid input: expected number, received "ten"'],
+  [{ limit: "1.5" }, "Invalid input: expected int, received 1.5"],
+  [{ limit: "0" }, "Too small: expected number to be >=1, received 0"],
+  [{ limit: "" }, 'Too small: expected number to be >=1, received ""'],
+  [{ rate: 0.7 }, "Invalid number: must be a multiple of 0.5, received 0.7"],
+  [{ name: "a" }, "Too small: expected string to have >=2 characters, received 1 character"],
+  [{ name: "x".repeat(121) }, "Too big: expected string to have <=120 characters, received 121 characters"],
+  [{ id: "seven" }, 'Invalid UUID, received "seven"'],
+  [{ id: "7".repeat(101) }, "Invalid UUID, received 101 characters"],
+  [{ kind: "dpo" }, 'Invalid option: expected one of "rl"|"sft", received "dpo"'],
+  [{ kind: 5 }, 'Invalid option: expected one of "rl"|"sft", received 5'],
+  [{ names: ["a", "b"] }, "Too big: expected array to have <=1 items, received 2 items"],
+  [{ bias: { hot: 1 } }, 'a token id, received "hot"'],
+  [{ limit: "$1 $&" }, 'Invalid input: expected number, received "$1 $&"'],
+  [{ source: { from: "c" } }, `Invalid discriminator value. Expected 'a' | 'b', received "c"`],
+  [{ source: { from: { toString: 1 }, toString: 1 } }, `Invalid discriminator value. Expected 'a' | 'b'`],
+])("law 4: what is wrong with a value names it: %j", (value, said) => {
+  try {
+    parse(limits, { kind: "rl", ...value }, "query")
+  } catch (error) {
+    return expect((error as HeddleError).details.issues?.map(({ msg }) => msg)).toEqual([said])
+  }
+  throw new Error("it was taken")
+})
+
+test("training-api 1.4: an option that is not there is missing", () => {
+  expect(() => parse(limits, {}, "body")).toThrow("body.kind: Field required")
 })

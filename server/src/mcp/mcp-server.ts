@@ -114,6 +114,6 @@ async function callTool(called: Tool, given: object, { api, scope, logFailure }:
 function argumentsOf({ input }: Tool, given: object) {
   const parsed = input.safeParse(given, { reportInput: true })
   if (parsed.success) return parsed.data
-  const issues = validationError(parsed.error.issues, "arguments").details.issues ?? []
+  const issues = validationError(parsed.error.issues, "arguments", given).details.issues ?? []
   throw new ToolError(issues.map(({ loc, msg }) => `${loc.slice(1).join(".") || "arguments"}: ${msg}`).join("; "))
 }

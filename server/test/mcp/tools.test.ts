@@ -484,7 +484,11 @@ describe("bad arguments", () => {
   test.each([
     ["search_calls", {}, "search_calls: project: Field required"],
     ["search_calls", { project: "a/b", limt: 3 }, 'search_calls: arguments: Unrecognized key: "limt"'],
-    ["search_calls", { project: "a/b", limit: 51 }, "search_calls: limit: Too big: expected number to be <=50"],
+    [
+      "search_calls",
+      { project: "a/b", limit: 51 },
+      "search_calls: limit: Too big: expected number to be <=50, received 51",
+    ],
     [
       "search_calls",
       { project: "acme/p", where: [{ field: "inputs.a", operator: "in", value: 1 }] },

@@ -24,8 +24,7 @@ import {
   createManifestInput,
   updateManifestInput,
 } from "../../wire/platform/artifact-inputs.ts"
-import { projectName as projectNameSchema } from "../../wire/training/model.ts"
-import { checkedInput } from "../runs/checked-input.ts"
+import { checkedInput, checkedProjectName } from "../runs/checked-input.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { dropBlobs } from "../runs/run-dependencies.ts"
 import { globalId, localId } from "../runs/run-ids.ts"
@@ -91,15 +90,9 @@ async function create(context: RunContext, input: unknown): Promise<ArtifactReco
   if (!collection) throw new HeddleError("bad_request", "createArtifact: artifactCollectionName: is missing")
   const entity = requireEntity(context, given.entityName)
   await usageOf(database)?.requireRoom(entity)
-  const project = projectNameSchema.safeParse(given.projectName || defaultProject)
-  if (!project.success) {
-    throw new HeddleError(
-      "bad_request",
-      `createArtifact: projectName: ${project.error.issues[0]?.message ?? "not valid"}`,
-    )
-  }
-  const found = await findProject(database, entity.id, project.data)
-  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project.data}`)
+  const project = checkedProjectName("createArtifact", "projectName", given.projectName || defaultProject)
+  const found = await findProject(database, entity.id, project)
+  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project}`)
   const runId = given.runName ? await runNamed(context, found, given.runName) : null
   if (given.artifactTypeName === "lora" && found !== null) await listCheckpoints(context, found)
   const artifact = await createArtifact(database, {

@@ -1,5 +1,6 @@
 /** Reading the manifest that a client sends: platform-wandb 9.2. */
 import { HeddleError } from "../../errors.ts"
+import { check } from "../../http/validation.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import { artifactManifest } from "../../wire/platform/artifact-inputs.ts"
 import { localId } from "../runs/run-ids.ts"
@@ -47,9 +48,7 @@ function readManifest(bytes: Buffer) {
   } catch (cause) {
     throw new HeddleError("invalid_request", `the manifest is not JSON: ${(cause as Error).message}`, { cause })
   }
-  const { success, data, error } = artifactManifest.safeParse(value)
-  if (success) return data
-  const [issue] = error.issues
-  const reason = issue?.code === "invalid_key" ? issue.issues[0]?.message : issue?.message
-  throw new HeddleError("invalid_request", `the manifest: ${issue?.path.join(".") ?? "it"}: ${reason ?? "is not one"}`)
+  const { data, fault } = check(artifactManifest, value, "it")
+  if (fault !== null) throw new HeddleError("invalid_request", `the manifest: ${fault}`)
+  return data
 }

@@ -26,7 +26,7 @@ import { alertMutations } from "../runs/run-alerts.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { runMutations } from "../runs/run-mutations.ts"
 import { runFields } from "../runs/run-queries.ts"
-import { projectName } from "../../wire/training/model.ts"
+import { checkedProjectName } from "../runs/checked-input.ts"
 
 export const platformSchema = buildSchema(platformTypes + artifactTypes)
 
@@ -215,12 +215,9 @@ async function upsertProject({ database, principal }: RunContext, input: unknown
       `you are no member of "${String(entityName)}", so you cannot make projects there`,
     )
   }
-  const valid = projectName.safeParse(name)
-  if (!valid.success) {
-    throw new HeddleError("bad_request", `upsertModel: name: ${valid.error.issues[0]?.message ?? "not valid"}`)
-  }
-  const existing = await findProject(database, entity.id, valid.data)
-  const { id } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${valid.data}`)
-  const project = describeProject(id, valid.data, entity)
+  const projectName = checkedProjectName("upsertModel", "name", name)
+  const existing = await findProject(database, entity.id, projectName)
+  const { id } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${projectName}`)
+  const project = describeProject(id, projectName, entity)
   return { model: project, project, inserted: existing === null }
 }

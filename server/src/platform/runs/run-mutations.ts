@@ -35,8 +35,7 @@ import {
   updateRunStateInput,
   upsertBucketInput,
 } from "../../wire/platform/run-inputs.ts"
-import { projectName } from "../../wire/training/model.ts"
-import { checkedInput } from "./checked-input.ts"
+import { checkedInput, checkedProjectName } from "./checked-input.ts"
 import { defaultProject, namesOfRun, requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
@@ -173,14 +172,11 @@ async function namedRun(
   if (entity === undefined) {
     throw new HeddleError("not_found", `no team "${entityName}", or you are not in it; your teams: ${teamsOf(context)}`)
   }
-  const project = projectName.safeParse(modelName || defaultProject)
-  if (!project.success) {
-    throw new HeddleError("bad_request", `upsertBucket: modelName: ${project.error.issues[0]?.message ?? "not valid"}`)
-  }
-  const found = await findProject(database, entity.id, project.data)
+  const project = checkedProjectName("upsertBucket", "modelName", modelName || defaultProject)
+  const found = await findProject(database, entity.id, project)
   // A team without room makes nothing new, not even a project.
   if (found === null) await usageOf(database)?.requireRoom(entity)
-  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project.data}`)
+  const { id: projectId } = await ensureProjectWithoutRoom(database, principal, `${entity.name}/${project}`)
   const runName = name || newRunName()
   const { run, inserted } = await ensureRun(database, {
     projectId,

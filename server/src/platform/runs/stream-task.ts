@@ -1,5 +1,6 @@
 /** From the body of a `file_stream` request to the rows that are stored: platform-wandb 6. */
 import { HeddleError } from "../../errors.ts"
+import { check } from "../../http/validation.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { storedJson } from "../../storage/traces/stored-json.ts"
@@ -81,13 +82,9 @@ function readBody(bytes: Buffer) {
   } catch (cause) {
     throw new HeddleError("bad_request", `the request body is not JSON: ${(cause as Error).message}`, { cause })
   }
-  const { success, data, error } = fileStreamBody.safeParse(value)
-  if (success) return data
-  const [issue] = error.issues
-  throw new HeddleError(
-    "bad_request",
-    `file_stream: ${issue?.path.join(".") ?? "body"}: ${issue?.message ?? "not valid"}`,
-  )
+  const { data, fault } = check(fileStreamBody, value, "body")
+  if (fault !== null) throw new HeddleError("bad_request", `file_stream: ${fault}`)
+  return data
 }
 
 function checkRows(name: string, offset: number, content: readonly string[], most: number): void {

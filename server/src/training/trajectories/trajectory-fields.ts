@@ -8,7 +8,9 @@ import type { ReadTrajectories } from "./trajectory-messages.ts"
 export function checkedFields<T extends z.ZodType>(schema: T, data: ReadTrajectories): z.output<T> {
   const fields = schema.safeParse(data.fields, { reportInput: true })
   if (fields.success && data.issues.length === 0) return fields.data
-  const ofFields = fields.success ? [] : (validationError(fields.error.issues, "body").details.issues ?? [])
+  const ofFields = fields.success
+    ? []
+    : (validationError(fields.error.issues, "body", data.fields).details.issues ?? [])
   const isObject = data.issues.every((issue) => issue.loc.length > 1)
   const issues = [...(isObject ? ofFields : []), ...data.issues]
   const message = issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`)[0] ?? "the request is not valid"
