@@ -99,6 +99,13 @@ describe("fine-tuning from calls", () => {
     expect(rows.data[1]?.feedback_ids).toContain(fix.id)
     expect(await from.rowsOf(job.id, "?limit=1")).toMatchObject({ has_more: true, last_id: "0" })
     expect(await from.rowsOf(job.id, "?limit=1&after=0")).toMatchObject({ has_more: false, data: [{ row: 1 }] })
+    for (const after of ["", "-1", "0x0", "1e0", "1.5", "row"]) {
+      const refused = await from.acme.get(`/v1/preview/training-jobs/${job.id}/rows?after=${after}`)
+      expect(refused).toMatchObject({
+        status: 404,
+        body: { detail: `after: "${after}" is no row of this job; rows are numbers, from 0` },
+      })
+    }
 
     const { status, output_step } = await from.ended(job.id)
     expect([status, output_step]).toEqual(["succeeded", 1])

@@ -22,6 +22,8 @@ import { jobOf, modelOf } from "../model-access.ts"
 
 /** Rows of one answer about uses. */
 const mostUses = 1000
+/** How the number of a row is written in its id. */
+const rowId = /^\d{1,10}$/
 
 export function lineageRoutes(dependencies: TrainingDependencies): Route[] {
   const { database, traces } = dependencies
@@ -96,9 +98,10 @@ async function rowsOf(
     return { ...toPage<TrainingRow>([], limit), project_id: null, source: null, target: null, summary: null }
   const { project_id } = source.request.source
   const project = await existingProject(database, principal, project_id, "read")
-  const from = after === undefined ? -1 : Number(after)
-  if (!Number.isSafeInteger(from))
+  if (after !== undefined && !rowId.test(after)) {
     throw new HeddleError("not_found", `after: "${after}" is no row of this job; rows are numbers, from 0`)
+  }
+  const from = after === undefined ? -1 : Number(after)
   const rows = await readTrainingRows(traces, { projectId: source.projectId, sourceId: source.id }, from, limit + 1)
   const page = toPage(
     rows.map((row): TrainingRow => ({ id: String(row.row), ...rowFields(row) })),
