@@ -185,11 +185,11 @@ export class CheckpointExports {
     const others = [...this.#kept].filter(([, kept]) => kept !== wanted)
     let taken = others.reduce((sum, [, kept]) => sum + kept.sizeBytes, sizeBytes)
     const idle = others.filter(([, kept]) => kept.isMade && kept.users === 0)
-    for (const [key, kept] of idle.toSorted(([, one], [, other]) => one.usedAt - other.usedAt)) {
+    const dropped: [string, Kept][] = []
+    for (const each of idle.toSorted(([, one], [, other]) => one.usedAt - other.usedAt)) {
       if (taken <= maximumBytes) break
-      this.#kept.delete(key)
-      taken -= kept.sizeBytes
-      await this.#drop(kept)
+      dropped.push(each)
+      taken -= each[1].sizeBytes
     }
     if (taken > maximumBytes) {
       throw new HeddleError(
@@ -199,7 +199,10 @@ export class CheckpointExports {
         { retryAfterMs: 30_000 },
       )
     }
+    // All at once, before anything is waited for: meanwhile others look for room, and somebody may ask for one of these.
     wanted.sizeBytes = sizeBytes
+    for (const [key] of dropped) this.#kept.delete(key)
+    await Promise.all(dropped.map(([, kept]) => this.#drop(kept)))
   }
 
   #take(kept: Kept): void {
