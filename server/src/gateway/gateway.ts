@@ -19,7 +19,7 @@ import type { UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
 import { Admission, type AdmissionLimits, type RequestSize } from "./admission.ts"
 import { AdapterLeases } from "./adapter-leases.ts"
-import { Attribution, type Caller } from "./attribution.ts"
+import { Attribution, type Caller, type HeaderProject } from "./attribution.ts"
 import { CacheSalts } from "./cache-salt.ts"
 import { type CompletionRecord, toLedgerRows } from "./completion-record.ts"
 import { toClientError } from "./engine-errors.ts"
@@ -141,14 +141,30 @@ export class Gateway {
     const { caller } = request
     const header = await this.#attribution.headerProject(request.project, caller)
     const served = await this.directory.resolve(request.model, teamIds(caller), header)
+    const { trained } = served
+    // Before anything is waited for: of a checkpoint that is deleted from now on, the files stay.
+    const give = trained === null ? () => undefined : this.adapters.take(trained.modelId, trained.step)
+    try {
+      return await this.#admitted(request, served, header, give)
+    } catch (error) {
+      give()
+      throw error
+    }
+  }
+
+  async #admitted(
+    request: CompletionRequest,
+    served: ServedModel,
+    header: HeaderProject | null,
+    give: () => void,
+  ): Promise<AdmittedRequest> {
+    const { caller } = request
     if (header === null && served.trained !== null) requireCharged(caller, served.trained)
     const projectId =
       header?.projectId ?? served.trained?.projectId ?? (await this.#attribution.defaultProjectId(caller))
     const team = ownTeam(caller, header?.entity ?? served.trained?.entity ?? "") ?? caller.defaultEntity
     const turn = await this.#beginTurn(request, served, team, projectId)
     const leave = this.#admission.enter({ userId: caller.userId, teamId: team.id, projectId }, request.size)
-    const give =
-      served.trained === null ? () => undefined : this.adapters.take(served.trained.modelId, served.trained.step)
     const cacheSalt = this.#salts.salt(projectId, weightsKey(served), request.clientSalt)
     const usage = new RequestUsage(usageOwner(request, served, projectId), (row) => this.#usage.add(row))
     this.#inProgress.add(usage)

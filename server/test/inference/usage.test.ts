@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { sql } from "kysely"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { defaultLimits } from "../../src/limits.ts"
@@ -317,6 +317,31 @@ test("inference-api 1: usage is removed at the end of its time, however much the
   expect(await removeUsage(database, 31, signal)).toBe(0)
   expect(await removeUsage(database, 29, signal)).toBe(5001)
   expect(await rows()).toHaveLength(kept)
+})
+
+test("training-api 4.3: a checkpoint counts as used as soon as its name is looked up", async () => {
+  const { id } = await app.catalog.database.selectFrom("models").select("id").executeTakeFirstOrThrow()
+  const { directory, adapters } = app.gateway
+  const removals: string[] = []
+  const remove = async () => {
+    for (let turns = 0; turns < 10; turns++) await Promise.resolve()
+    await adapters.afterUse(id, 0, () => Promise.resolve(void removals.push("removed")))
+  }
+  // Whoever deletes it comes between the look-up and what is read of the rollout.
+  const lookUp = vi.spyOn(directory, "resolve").mockImplementationOnce(async (...named) => {
+    lookUp.mockRestore()
+    const served = await directory.resolve(...named)
+    void remove()
+    return served
+  })
+  const before = fake.handlers.chat
+  fake.handlers.chat = async (params, each) => {
+    removals.push("sampled")
+    return before?.(params, each)
+  }
+  const headers = { "x-heddle-rollout-id": "deleted-meanwhile" }
+  expect((await chat(app, { model, max_tokens: 1 }, { headers })).status).toBe(200)
+  expect(removals).toEqual(["sampled", "removed"])
 })
 
 test("training-api 4.3: a checkpoint counts as used from admission until the answer is given", async () => {
