@@ -1,4 +1,5 @@
 /** Texts that a browser keeps by kind and id, for pages that are opened or loaded again. */
+import { putText } from "./put-text.ts"
 
 export interface TextStore {
   getItem: (key: string) => string | null
@@ -23,7 +24,7 @@ export function keepText(store: TextStore, kind: string, id: string, text: strin
   const forget = (from: number) => {
     for (const old of kept.splice(from)) store.removeItem(textKey(kind, old))
   }
-  const put = () => isPut(store, textKey(kind, id), text) && isPut(store, listKey(kind), JSON.stringify(kept))
+  const put = () => putText(store, textKey(kind, id), text) && putText(store, listKey(kind), JSON.stringify(kept))
   forget(mostKept)
   if (put()) return true
   forget(1)
@@ -37,13 +38,4 @@ export function keptText(store: TextStore, kind: string, id: string): string | n
 
 function keptIds(store: TextStore, kind: string): string[] {
   return JSON.parse(store.getItem(listKey(kind)) ?? "[]") as string[]
-}
-
-function isPut(store: TextStore, key: string, value: string): boolean {
-  try {
-    store.setItem(key, value)
-    return true
-  } catch {
-    return false
-  }
 }

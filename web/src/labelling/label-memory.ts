@@ -1,7 +1,9 @@
 /**
  * What this browser keeps of somebody's work on a queue, so that nothing is lost when a page is loaded again or the server
- * is away: drafts, what waits to be sent, and what can be taken back. A key an item: two tabs do not undo each other.
+ * is away: drafts, what waits to be sent, and what can be taken back. A key an item: two tabs do not undo each other. What
+ * it has no room for is lost with the page alone.
  */
+import { putText } from "../kept/put-text.ts"
 import type { Draft } from "./label-draft.ts"
 import type { SentItem, WaitingItem } from "./label-session.ts"
 
@@ -30,7 +32,7 @@ export function browserMemory(storage: Storage, userId: string, queueId: string)
   const write = (kind: string, itemId: string, value: unknown) => {
     const key = `${prefix}.${kind}.${itemId}`
     if (value === null) storage.removeItem(key)
-    else storage.setItem(key, JSON.stringify(value))
+    else putText(storage, key, JSON.stringify(value))
   }
   return {
     drafts: () =>
@@ -46,6 +48,6 @@ export function browserMemory(storage: Storage, userId: string, queueId: string)
         .toSorted((a, b) => a.at - b.at),
     setWaiting: (itemId, entry) => write("waiting", itemId, entry),
     done: () => read<SentItem[]>(`${prefix}.done`)[0] ?? [],
-    setDone: (items) => storage.setItem(`${prefix}.done`, JSON.stringify(items)),
+    setDone: (items) => void putText(storage, `${prefix}.done`, JSON.stringify(items)),
   }
 }

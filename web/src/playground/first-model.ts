@@ -1,4 +1,5 @@
 /** Which model a conversation begins with while nobody has chosen one. */
+import { putText } from "../kept/put-text.ts"
 
 interface Trained {
   name: string
@@ -47,9 +48,5 @@ export function lastModel(store: Store, projectId: string): string | null {
 }
 
 export function rememberModel(store: Store, projectId: string, model: string): void {
-  try {
-    store.setItem(keyOf(projectId), model)
-  } catch {
-    // A browser that has no room for it begins with the newest model.
-  }
+  putText(store, keyOf(projectId), model)
 }

@@ -1,4 +1,5 @@
 /** Projects that this browser opened lately: they come first where projects are listed. */
+import { putText } from "../kept/put-text.ts"
 
 const key = "heddle.recent-projects"
 const most = 8
@@ -15,5 +16,5 @@ export function recentProjects(): string[] {
 /** `name` is `entity/project`. */
 export function rememberProject(name: string): void {
   const others = recentProjects().filter((other) => other !== name)
-  localStorage.setItem(key, JSON.stringify([name, ...others].slice(0, most)))
+  putText(localStorage, key, JSON.stringify([name, ...others].slice(0, most)))
 }

@@ -1,4 +1,5 @@
 import { useState } from "react"
+import { putText } from "../../kept/put-text.ts"
 import { type ColumnLayout, plainLayout } from "./columns.ts"
 
 /** A layout that this browser remembers under a name; null: it remembers nothing. */
@@ -7,7 +8,7 @@ export function useColumnLayout(name: string | null): [ColumnLayout, (layout: Co
   const [layout, setLayout] = useState<ColumnLayout>(() => (name === null ? plainLayout : stored(key)))
   const store = (next: ColumnLayout) => {
     setLayout(next)
-    if (name !== null) localStorage.setItem(key, JSON.stringify(next))
+    if (name !== null) putText(localStorage, key, JSON.stringify(next))
   }
   return [layout, store]
 }

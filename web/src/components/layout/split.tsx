@@ -1,5 +1,6 @@
 /** Two panes beside each other with an edge that can be moved; below the other on a narrow screen. */
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react"
+import { putText } from "../../kept/put-text.ts"
 import styles from "./split.module.css"
 
 interface SplitProps {
@@ -25,7 +26,7 @@ export function Split({ label, first, second, start = 50, name }: SplitProps) {
   const move = (wanted: number) => {
     const next = within(wanted)
     setPercent(next)
-    localStorage.setItem(key, String(next))
+    putText(localStorage, key, String(next))
   }
   const drag = (event: PointerEvent) => {
     const bounds = box.current?.getBoundingClientRect()
