@@ -6,7 +6,7 @@
 export type LimitUnit = "bytes" | "milliseconds" | "days" | "count"
 
 const hundredYears = 36_500
-/** Highest values. A timer of Node that is given more ends at once; the catalog has no date before all days of a larger number. */
+/** Highest values. Node ends a timer of more milliseconds at once; PostgreSQL has no date that lies many more days back. */
 const mostOf: { [unit in LimitUnit]?: number } = { milliseconds: 2 ** 31 - 1, days: hundredYears }
 
 export interface Limit {

@@ -34,13 +34,13 @@ _NORMALIZED = 4
 _MOST_TOP = 20
 
 _SHORT_RESULT = 16
-"""Tokens, alternatives too, of a result that is put together on the event loop."""
+"""A result of at most so many tokens and alternatives is put together on the event loop."""
 
 _LEAST_ENTRY_BYTES = 34
-"""Of a token or an alternative in a result: `{"id":5,"logprob":0.0,"bytes":[]}` and a comma."""
+"""The shortest entry of a result, for a token or an alternative: `{"id":5,"logprob":0.0,"bytes":[]}` and a comma."""
 
 _MOST_ENTRIES = MAX_FRAME_BYTES // _LEAST_ENTRY_BYTES
-"""Of a result that may fit into a frame. Those of more are refused before they take gigabytes of memory."""
+"""A result of more entries fits into no frame, and is refused before it takes gigabytes of memory."""
 
 _LONGEST_OPENING = 16
 """Tokens looked at where a template has no end-of-turn token before the generation prompt."""

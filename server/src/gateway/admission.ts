@@ -13,9 +13,9 @@ export type AdmissionLimits = Pick<
 
 /** The concurrent work of one request. */
 export interface RequestSize {
-  /** Each counts as what it is elsewhere: a request of its own. */
+  /** Each counts as a request of its own, as it would be if it were sent alone. */
   prompts: number
-  /** Over all of these prompts: as many sequences in the engine. */
+  /** Of all prompts together: each is a sequence in the engine. */
   choices: number
   /** The most that one choice may have; null: as many as fit. */
   maxTokens: number | null
@@ -77,8 +77,9 @@ export class Admission {
   }
 
   /**
-   * So much is left by each that a team, and a user of a full team, who has nothing in progress finds some. Where a team has more
-   * than its part by now, such a user has a part of what is left in all.
+   * Nobody takes all that is free: a team leaves a fifth of it to other teams, and a user a fifth of the team's part to its
+   * other members, so that whoever has nothing in progress finds room. Where the team has used up its part, a user with
+   * nothing in progress shares in what is free on the whole server.
    */
   #refuseBeyondShare(owner: RequestOwner, choices: number): void {
     const total = this.#limits.chat_choices_total
@@ -105,7 +106,7 @@ export class Admission {
   }
 }
 
-/** The most that one may have of what others leave: four fifths. */
+/** Of what the others leave free, one may take four fifths. */
 function shareOf(count: number): number {
   return Math.ceil((count * 4) / 5)
 }

@@ -61,7 +61,7 @@ class TrainingRecord:
     def __init__(self, folder: Path, tokenizer: TextTokenizer) -> None:
         self._folder = folder
         self._tokenizer = tokenizer
-        self._failed: str | None = None
+        self._failed: str | None = None  # None: no write has; "": one has, and its warning was taken
         self._turns: NewFile | None = None
         self._at = 0
         self._entries: list[tuple[dict[str, Any], list[Sequence], list[dict[str, Any]]]] = []
@@ -83,9 +83,11 @@ class TrainingRecord:
         self._guarded(lambda: self._step(number, sequences, tokens))
 
     def take_warning(self) -> str | None:
-        """Once, after a write failed."""
-        warning, self._failed = self._failed, "" if self._failed is not None else None
-        return warning or None
+        """Why the record stopped, the first time this is asked after a write failed; else None."""
+        if not self._failed:
+            return None
+        warning, self._failed = self._failed, ""
+        return warning
 
     def _guarded(self, work: Callable[[], None]) -> None:
         if self._failed is not None:

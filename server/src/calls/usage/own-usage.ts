@@ -3,9 +3,10 @@
  *
  * The SDKs add the usage of a call to every ancestor of it, and spans of agents often carry the sum over their
  * requests, so a plain sum over calls counts a request once for each of its ancestors. A call's own usage is what it
- * reports less the usage of its descendants, where its report holds theirs: it is known to be a sum, or no count of it
- * is less than theirs. Spans of agents often leave out what their tools asked models for, so theirs may hold the rest only,
- * and that of a request never holds it. What tells just what one span inside of it tells is the same request again.
+ * reports, less the usage of its descendants if its report includes theirs: if it is known to be a sum, or if none of its
+ * counts is less than theirs. Two exceptions: the sum on the span of an agent often leaves out what its tools asked models
+ * for, and the report of a request never includes that. A span that reports the same counts as one span inside it tells of
+ * the same request, and counts nothing.
  */
 import { answers } from "../../storage/traces/agents/counted-usage.ts"
 import type { OperationOfSpan } from "../../storage/traces/agents/span-operations.ts"

@@ -9,12 +9,12 @@ import type { WorkScope } from "../../work/work-scope.ts"
 /** How long, and how many, requests are begun as they come in one turn of the event loop. */
 const openMs = 5
 const openRequests = 16
-/** A turn of the event loop in which requests wait is meant to take less. */
+/** While requests wait, as many are begun in a turn of the event loop as keep it shorter than this. */
 const longTurnMs = 10
 
 /**
- * Turns in which none of those that wait is begun, after each in which some were. In each turn libuv accepts one connection
- * (since 1.45), so while turns are long, connections of other users would wait in the system's queue, in order of arrival.
+ * After a turn in which waiting requests were begun come so many in which none is. libuv accepts one connection in a turn (since
+ * 1.45): if every turn were long, new connections of other users would wait in the system's queue, in order of arrival.
  */
 const turnsBetween = 8
 

@@ -6,13 +6,13 @@
 import { type messages, parse, type PGlite, protocol } from "@electric-sql/pglite"
 import type { PGlite as Session, PGliteQueryResults, PGliteTransaction } from "kysely"
 
-/** One that holds rows or keys in its text has as many parameters, and hardly comes again. */
+/** A statement with more was made for a list of rows or keys, and hardly comes again. */
 const mostParameters = 64
-/** One takes some 14 KB of PGlite's memory. */
+/** Each takes some 14 KB of PGlite's memory. */
 const mostPrepared = 256
 /**
- * The first runs of a statement are planned each for its values. From then on PostgreSQL may keep one plan for all of them,
- * which it would keep too while a table grows from one page to thousands; so a statement begins anew once that is so old.
+ * PostgreSQL plans the first runs of a statement each for its values, and may then keep one plan for all later runs, even
+ * while a table grows from one page to thousands. So a statement that may have such a plan is prepared anew after a while.
  */
 const plannedRuns = 5
 const longestPlanMs = 5_000

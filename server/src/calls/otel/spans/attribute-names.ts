@@ -6,7 +6,7 @@
  * A new generation of names is a new entry here; `remap.ts` maps what was stored before.
  */
 
-/** Names that begin so are of events of the span, told by {@link eventMessages}. */
+/** Begins the names that stand for events of the span: {@link eventMessages} says which. */
 export const eventPrefix = "events."
 
 /** Mastra's types of spans; it names the input and output of most by their type. */
@@ -112,7 +112,7 @@ export const outputNames = [
   ...mastraSpanTypes.map((type) => `mastra.${type}.output`),
 ] as const
 
-/** Of Vercel's AI SDK, on the span of a request and on the one around it. */
+/** Vercel's AI SDK sets it on the span of a request for embeddings, and on the one around it. */
 export const tokensOfEmbedding = "ai.usage.tokens"
 
 /** Names of the counts in `summary.usage`; each is an integer. */
@@ -148,7 +148,7 @@ export const usageNames = {
 /** Langfuse's attribute with all counts of a span, as JSON. */
 export const heldCountsName = "langfuse.observation.usage_details"
 
-/** Names of counts in it, Langfuse's own and those of the APIs of models, and under which names others send the same. */
+/** For each name of a count in it, Langfuse's own or that of a model's API: the attribute in which others send the same count. */
 export const heldCountNames: Readonly<Record<string, string>> = {
   input: "gen_ai.usage.input_tokens",
   input_tokens: "gen_ai.usage.input_tokens",
@@ -178,7 +178,7 @@ export const heldEventsName = "events"
 /** Messages of a whole run of Pydantic AI: those that it was given, and its answers to them. */
 export const wholeTalkNames: ReadonlySet<string> = new Set(["pydantic_ai.all_messages", "all_messages_events"])
 
-/** Langfuse's own name of a side's count, and those of the parts that it leaves out. */
+/** By side, the names of parts that Langfuse's own count of the side, `input` or `output`, leaves out. */
 export const heldParts: Readonly<Record<"input" | "output", RegExp>> = {
   input: /^(?:input_(?!tokens)|cache_(?:creation|read)_input_tokens$)/,
   output: /^output_(?!tokens)/,
@@ -242,7 +242,7 @@ export const turnNames = [
   "weave.conversation.id",
 ] as const
 
-/** The attributes of these are the call's own. */
+/** What these hold are attributes of the call itself. */
 export const customAttributeNames = ["wandb.attributes"] as const
 
 export const runNames = {
@@ -260,10 +260,10 @@ export const statusNames = {
   message: ["langfuse.observation.status_message"],
 } as const
 
-/** Names below one of the above that say something else. */
+/** Names below one of the above that are no part of its value. */
 export const namesApart: ReadonlySet<string> = new Set(["gen_ai.prompt.name", "input.mime_type", "output.mime_type"])
 
-/** Events whose attributes are as good as the span's own: messages moved there and back with the conventions. */
+/** Events whose attributes are read like the span's own: conventions moved messages there and back. */
 export const detailEvents: ReadonlySet<string> = new Set([
   "gen_ai.client.inference.operation.details",
   "gen_ai.content.prompt",

@@ -107,14 +107,17 @@ export async function runPointsOver(
   return rows.map((row) => ({ ...row, step: Number(row.step), at: new Date(Number(row.at)) }))
 }
 
-/** Python writes numbers that are none into the JSON of a row, and no reader of JSON takes them. */
+/** Python writes NaN and Infinity into the JSON of a row, and no reader of JSON takes them: members that have one become null. */
 const finite = String.raw`replaceRegexpAll(text, ':\\s*-?(NaN|Infinity)', ':null')`
 
-/** Of such numbers those in lists too. */
+/** The same for NaN and Infinity in lists too, which takes longer. */
 const finiteLists = String.raw`replaceRegexpAll(text, '([\\[,:]\\s*)-?(NaN|Infinity)', '\\1null')`
-/** Half a surrogate pair, and whole numbers of more than 64 bits: ClickHouse reads nothing of JSON that has one. */
+/** Without halves of surrogate pairs: ClickHouse reads nothing of JSON that has one. */
 const wholePairs = String.raw`replaceRegexpAll(${finiteLists}, '\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '')`
-/** As doubles, which curves are of anyway: every second one of neighbours in a list, which share the comma between them. */
+/**
+ * Whole numbers of more than 64 bits, which ClickHouse does not read either, become doubles, as all points of curves are. One
+ * pass changes every second of several in a list, since neighbours share the comma between them.
+ */
 const asDoubles = (json: string) =>
   String.raw`replaceRegexpAll(${json}, '([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])', '\\1e0\\2')`
 

@@ -8,7 +8,7 @@ export interface ShownTurn {
   messages: ChatMessage[]
 }
 
-/** An agent starts in each of its turns: it is shown where it, its version or its instructions are others than before. */
+/** Without the start of an agent in a turn where the same one, with the same model and instructions, started last. */
 export function shownTurns(turns: readonly TraceChat[]): ShownTurn[] {
   let before = ""
   return turns.map((turn, index) => ({

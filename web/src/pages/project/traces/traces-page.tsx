@@ -142,7 +142,7 @@ function Traces({ project }: { project: CurrentProject }) {
       params: { ...project.params, trace: call.trace_id },
       search: call.parent_id === null ? {} : { span: call.id },
     })
-  // Rows that came in above it have moved it.
+  // New rows above it may have moved it down.
   const current = inHand === null ? null : placeOf(inHand, rows.idAt)
   const setCurrent = (index: number) => {
     setInHand({ index, id: rows.idAt(index) ?? "" })
@@ -331,7 +331,7 @@ function KeyHints() {
   )
 }
 
-/** So far a row is looked for that others have moved. */
+/** Rows below its old place among which a row is looked for that new ones have moved down. */
 const farthestMove = 500
 
 function placeOf({ index, id }: { index: number; id: string }, idAt: (index: number) => string | undefined) {

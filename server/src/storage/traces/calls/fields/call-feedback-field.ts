@@ -15,7 +15,7 @@ export interface FeedbackScope {
   parameters: SqlParameters
 }
 
-/** The newest feedback of the type on the call; of `*`, any type, the list of all values. */
+/** The value in the newest feedback of this type on the call; for the type `*`, the values of all its feedback as a list. */
 export function callFeedbackValue(field: string, scope: FeedbackScope): SqlValue {
   const { type, path } = form.exec(field)?.groups ?? {}
   if (type === undefined || path === undefined) throw notAllowed(field)
@@ -38,7 +38,7 @@ function textColumn(head: string, rest: readonly string[], field: string): strin
   return `ifNull(${column}, '')`
 }
 
-/** SQL: `aggregate` over the feedback on the call of the row; '' when there is none. */
+/** SQL: `aggregate` over the feedback on the row's call, of one type or (`type` null) of all; '' where there is none. */
 function lookup(aggregate: string, type: string | null, { projectId, projectName, parameters }: FeedbackScope): string {
   const prefix = `weave:///${projectName}/call/`
   const start = parameters.bind(prefix, "String")

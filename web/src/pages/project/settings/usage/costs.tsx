@@ -45,7 +45,7 @@ const widths = { "24h": hour, "7d": day, "30d": day }
 
 /** Sums over many calls are seconds of work for the server: an answer is good for a while. */
 const freshMs = 5 * 60_000
-/** Of more of them the range before is not read too. */
+/** With more calls, the range before is not read for a comparison: sums over so many take seconds. */
 const fewCalls = 100_000
 const chartHeight = 160
 const fromZero = [0, null] as const
@@ -211,7 +211,7 @@ function Spent({ buckets, by, since, start, before }: SpentProps) {
   )
 }
 
-/** Also of a project that has no call yet, and so does not exist. */
+/** Shown for a project without a call, too, which does not exist yet. */
 function NothingSpent({ since }: { since: WindowName }) {
   const { params } = useProjectOfPage()
   return (
@@ -224,7 +224,7 @@ function NothingSpent({ since }: { since: WindowName }) {
   )
 }
 
-/** Of a part of the calls there may be no price: then the cost is at least that. */
+/** Where some of the calls have no price, what is known of the cost is the least that it may be. */
 function costOf({ cost, calls, unpriced }: CostFigures) {
   if (unpriced === 0) return formatMoney(cost)
   if (unpriced === calls) return <span className={styles.missing}>{formatMoney(null)}</span>
