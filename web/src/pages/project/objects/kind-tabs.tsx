@@ -1,7 +1,7 @@
 /** Kinds of objects with how many there are, each at its own address. */
-import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { ObjectVersion } from "../../../api/objects/object-versions.ts"
+import { type LinkTab, LinkTabs } from "../../../components/layout/link-tabs.tsx"
 import { formatAtLeast } from "../../../format/numbers.ts"
 import { countKinds } from "../../../objects/object-kinds.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -17,31 +17,18 @@ interface KindTabsProps {
   tools: ReactNode
 }
 
-export function KindTabs({ project: { entity, project }, objects, isWhole, open, tools }: KindTabsProps) {
-  return (
-    <div className={styles.bar}>
-      <nav className={styles.tabs} aria-label="Kinds of objects">
-        <Link
-          to="/$entity/$project/objects"
-          params={{ entity, project }}
-          activeOptions={{ exact: true, includeSearch: false }}
-          className={styles.tab}
-        >
-          All <span className={styles.count}>{formatAtLeast(objects.length, isWhole)}</span>
-        </Link>
-        {countKinds(objects, open ?? undefined).map(({ id, name, count }) => (
-          <Link
-            key={id}
-            to="/$entity/$project/objects/$kind"
-            params={{ entity, project, kind: id }}
-            activeOptions={{ exact: true, includeSearch: false }}
-            className={styles.tab}
-          >
-            {name} <span className={styles.count}>{formatAtLeast(count, isWhole)}</span>
-          </Link>
-        ))}
-      </nav>
-      <div className={styles.tools}>{tools}</div>
-    </div>
-  )
+export function KindTabs({ project: { params }, objects, isWhole, open, tools }: KindTabsProps) {
+  const kinds = countKinds(objects, open ?? undefined).map(({ id, name, count }): LinkTab => ({
+    id,
+    name,
+    count: formatAtLeast(count, isWhole),
+    link: { to: "/$entity/$project/objects/$kind", params: { ...params, kind: id } },
+  }))
+  const all: LinkTab = {
+    id: "*",
+    name: "All",
+    count: formatAtLeast(objects.length, isWhole),
+    link: { to: "/$entity/$project/objects", params },
+  }
+  return <LinkTabs label="Kinds of objects" tabs={[all, ...kinds]} tools={<div className={styles.find}>{tools}</div>} />
 }
