@@ -19,10 +19,10 @@ import { TextLink } from "../../../components/text/link.tsx"
 import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
+import { loggedName, LoggedList, NothingLogged } from "../training/logged-list.tsx"
 import { MoreRows } from "../training/more-rows.tsx"
 import { TrainingTabs } from "../training/training-tabs.tsx"
 import { Aliases } from "./aliases.tsx"
-import styles from "./artifacts-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/artifacts")
 const rowHeight = 32
@@ -46,7 +46,7 @@ export function ArtifactsPage() {
         project={project}
         {...(isEmpty && !hasTables ? {} : { tools: <TypeFilter types={types ?? []} /> })}
       />
-      <div className={styles.list}>
+      <LoggedList>
         <Loaded query={collections} what="artifacts">
           {(rows) =>
             rows.length > 0 ? (
@@ -63,7 +63,7 @@ export function ArtifactsPage() {
           }
         </Loaded>
         <MoreRows what="artifacts" query={collections} />
-      </div>
+      </LoggedList>
     </>
   )
 }
@@ -121,7 +121,7 @@ function columnsOf(project: CurrentProject): Column<ListedCollection>[] {
       cell: ({ name }) => (
         <TextLink
           isQuiet
-          className={styles.title}
+          className={loggedName}
           to="/$entity/$project/artifacts/$name"
           params={{ ...project.params, name }}
           title={name}
@@ -194,11 +194,11 @@ const code = [
 
 function NoArtifacts() {
   return (
-    <div className={styles.none}>
+    <NothingLogged>
       <Empty title="No artifacts yet">
         Files that belong to a run are logged as an artifact, in versions. Checkpoints of models stand here too.
       </Empty>
       <Code label="Code for a first artifact" code={code} />
-    </div>
+    </NothingLogged>
   )
 }

@@ -3,7 +3,7 @@ import { serverUrl } from "../../../base-path.ts"
 import { Empty } from "../../../components/states/empty.tsx"
 import { Code } from "../../../components/text/code.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import styles from "./runs-page.module.css"
+import { NothingLogged } from "../training/logged-list.tsx"
 
 export function NoRuns({ project }: { project: CurrentProject }) {
   const code = [
@@ -12,11 +12,11 @@ export function NoRuns({ project }: { project: CurrentProject }) {
     'run.log({"loss": 0.5})',
   ].join("\n")
   return (
-    <div className={styles.none}>
+    <NothingLogged>
       <Empty title="No runs yet" waitingFor="a first run">
         A run is made by <code>wandb.init</code>, and shows what the program logs, its config and its files:
       </Empty>
       <Code label="Code for a first run" code={code} />
-    </div>
+    </NothingLogged>
   )
 }

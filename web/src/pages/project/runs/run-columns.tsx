@@ -11,7 +11,7 @@ import type { CurrentProject } from "../../../shell/current-project.ts"
 import { isConfigPath, isPath, isSortable, type RunFilter } from "./run-selection.ts"
 import { RunState } from "./run-state.tsx"
 import { configText, lastStep, memberNumber, summaryNumbers, summaryText, valuesByPath } from "./run-values.ts"
-import styles from "./runs-page.module.css"
+import { loggedName } from "../training/logged-list.tsx"
 
 export interface RunRow {
   run: ListedRun
@@ -63,7 +63,7 @@ export function runColumns(project: CurrentProject): Column<RunRow>[] {
       cell: ({ run }) => (
         <TextLink
           isQuiet
-          className={styles.title}
+          className={loggedName}
           to="/$entity/$project/runs/$name"
           params={{ ...project.params, name: run.name }}
           title={[...new Set([run.displayName || run.name, run.name])].join("\n")}

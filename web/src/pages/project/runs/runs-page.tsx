@@ -12,6 +12,7 @@ import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { underWay } from "../training/live.ts"
+import { LoggedList } from "../training/logged-list.tsx"
 import { MoreRows } from "../training/more-rows.tsx"
 import { TrainingTabs } from "../training/training-tabs.tsx"
 import { mostRuns } from "./comparison/run-looks.ts"
@@ -45,7 +46,7 @@ export function RunsPage() {
         project={project}
         {...(isEmpty ? {} : { tools: <Filters onColumns={() => setChoosing(true)} /> })}
       />
-      <div className={styles.list}>
+      <LoggedList>
         <Loaded query={runs} what="runs">
           {(rows) =>
             rows.length > 0 ? (
@@ -58,7 +59,7 @@ export function RunsPage() {
           }
         </Loaded>
         <MoreRows what="runs" query={runs} />
-      </div>
+      </LoggedList>
     </>
   )
 }
