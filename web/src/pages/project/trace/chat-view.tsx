@@ -16,6 +16,7 @@ import { kindOf } from "../../../media/media-types.ts"
 import { formatCount } from "../../../format/numbers.ts"
 import { MediaView } from "../media/media-view.tsx"
 import styles from "./chat-view.module.css"
+import { SaidBy } from "./said-by.tsx"
 
 const icons: Record<string, LucideIcon> = {
   system: Settings,
@@ -76,13 +77,7 @@ export function Message({ project, message, tools, name, isClamped = false, prob
   const { role, text, reasoning, toolCalls, otherParts, media } = message
   const isInstruction = role === "system" || role === "developer"
   return (
-    <li className={styles.message}>
-      <span className={styles.who}>
-        <Icon of={icons[role] ?? User} size={14} />
-        <span className={styles.name} title={name}>
-          {name ?? role}
-        </span>
-      </span>
+    <SaidBy icon={icons[role] ?? User} name={name ?? role} title={name}>
       <div className={styles.said}>
         {reasoning !== "" && (
           <details>
@@ -132,7 +127,7 @@ export function Message({ project, message, tools, name, isClamped = false, prob
           </div>
         ))}
       </div>
-    </li>
+    </SaidBy>
   )
 }
 
@@ -150,11 +145,7 @@ interface ToolUseProps {
 /** A tool that was called, with what it was given and what it returned folded away. */
 export function ToolUse({ name, given, returned, took, problem }: ToolUseProps) {
   return (
-    <li className={styles.message}>
-      <span className={styles.who}>
-        <Icon of={Wrench} size={14} />
-        tool
-      </span>
+    <SaidBy icon={Wrench} name="tool">
       <div className={styles.said}>
         <details className={styles.use}>
           <summary className={styles.summary}>
@@ -172,7 +163,7 @@ export function ToolUse({ name, given, returned, took, problem }: ToolUseProps) 
         </details>
         {problem !== undefined && <Problem text={problem} />}
       </div>
-    </li>
+    </SaidBy>
   )
 }
 

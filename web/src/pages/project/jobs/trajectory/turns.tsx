@@ -2,13 +2,13 @@
 import type { TrainedTrajectory, TrainedTurn } from "@heddle/server/wire/training/trained-trajectory.ts"
 import { Bot, FileText } from "lucide-react"
 import { chatOf, type ChatMessage } from "../../../../calls/chat-messages.ts"
-import { Icon } from "../../../../components/signs/icon.tsx"
 import { StatusIcon } from "../../../../components/signs/status.tsx"
 import { LongText } from "../../../../components/text/long-text.tsx"
 import { counted } from "../../../../format/counted.ts"
 import { formatChange, formatCount } from "../../../../format/numbers.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
 import { Message } from "../../trace/chat-view.tsx"
+import { SaidBy } from "../../trace/said-by.tsx"
 import { TokenText } from "./token-text.tsx"
 import type { TokenHeat } from "./trajectory-search.ts"
 import styles from "./turns.module.css"
@@ -81,15 +81,12 @@ function Turn(props: TurnProps) {
 
 function Context({ turn: { text, tokens } }: { turn: Extract<TrainedTurn, { type: "context" }> }) {
   return (
-    <li className={styles.turn}>
-      <span className={styles.who}>
-        <Icon of={FileText} size={14} /> prompt
-      </span>
+    <SaidBy icon={FileText} name="prompt">
       <details className={styles.context}>
         <summary>{counted(tokens, "token")} of context, not trained</summary>
         <LongText text={text} />
       </details>
-    </li>
+    </SaidBy>
   )
 }
 
@@ -105,10 +102,7 @@ function Completion({
   const count = tokens?.token_ids.length ?? 0
   const trained = tokens?.trained.filter(Boolean).length ?? 0
   return (
-    <li className={styles.turn}>
-      <span className={styles.who}>
-        <Icon of={Bot} size={14} /> assistant
-      </span>
+    <SaidBy icon={Bot} name="assistant">
       <div className={styles.said}>
         {tokens === null ? (
           message !== null &&
@@ -141,7 +135,7 @@ function Completion({
           </p>
         )}
       </div>
-    </li>
+    </SaidBy>
   )
 }
 
