@@ -64,20 +64,25 @@ export class UsageWriter {
   #keep(row: IdentifiedRow, failure: unknown): void {
     if (this.#kept.size >= mostKept) return this.#lose([row], failure)
     this.#kept.set(row.id, { row, failure })
-    this.#storing ??= outsideOfRequests(() => this.#storeKept()).finally(() => (this.#storing = null))
+    this.#storing ??= outsideOfRequests(() => this.#storeKept())
   }
 
   /** Ends when nothing is kept any more, or the server stops and the catalog is away. */
   async #storeKept(): Promise<void> {
-    while (this.#kept.size > 0) {
-      const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
-      try {
-        await retryWhileUnavailable(this.#closing.signal, () => insertUsage(this.#database, rows))
-      } catch (error) {
-        if (isStoreUnavailable(error)) return
-        this.#lose(rows, error)
+    try {
+      while (this.#kept.size > 0) {
+        const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
+        try {
+          await retryWhileUnavailable(this.#closing.signal, () => insertUsage(this.#database, rows))
+        } catch (error) {
+          if (isStoreUnavailable(error)) return
+          this.#lose(rows, error)
+        }
+        for (const { id } of rows) this.#kept.delete(id)
       }
-      for (const { id } of rows) this.#kept.delete(id)
+    } finally {
+      // Here, not once the promise has settled: what is kept in between would wait for the next failure.
+      this.#storing = null
     }
   }
 
