@@ -75,8 +75,12 @@ test("a request that is refused stands there with the reason", async () => {
   await page.getByRole("heading", { name: "Send the first call" }).waitFor()
   const answer = await fetch(`${heddle.url}/v1/chat/completions`, { method: "POST", body: "{}" })
   expect(answer.status).toBe(401)
-  await page.getByText("Refused with 401: POST /v1/chat/completions").waitFor()
+  await page.getByText("Refused with 401: POST /v1/chat/completions", { exact: true }).waitFor()
   await page.getByText("no API key: send the header").first().waitFor()
+  // A client that tries again is told once.
+  await fetch(`${heddle.url}/v1/chat/completions`, { method: "POST", body: "{}" })
+  await page.getByText("Refused with 401: POST /v1/chat/completions ×2", { exact: true }).waitFor()
+  expect(await page.getByText("Refused with 401: POST /v1/chat/completions").count()).toBe(1)
   await close()
 })
 

@@ -60,6 +60,21 @@ test("the list has what each run came to, the newest first, and leads to it", as
   await visit.close()
 })
 
+test("a project with runs alone has an overview, which shows them", async () => {
+  const { page, close } = await open(`/${project}`)
+  const runs = page.getByRole("region", { name: "Runs" })
+  await runs.getByText("train/loss").first().waitFor()
+  expect(await runs.getByRole("listitem").getByRole("link").allInnerTexts()).toEqual([
+    "longer-context",
+    "wide-layers-7",
+    "first-try",
+  ])
+  await page.getByRole("link", { name: "How the first is made" }).waitFor()
+  await runs.getByRole("link", { name: "wide-layers-7" }).click()
+  await page.waitForURL(`**/${project}/runs/w1jkb71d`)
+  await close()
+})
+
 /** Names of the listed runs, from the top. */
 const listed = (page: Page) => columnOf(page, "Run")
 

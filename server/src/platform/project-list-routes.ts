@@ -120,6 +120,6 @@ async function teamOf(database: CatalogDatabase, principal: Principal, name: str
   return id === undefined ? null : { id, name }
 }
 
-export function toWireProject({ id, entity, name, createdAt }: ProjectRecord): Project {
-  return { id, object: "project", entity, name, created_at: createdAt.toISOString() }
+export function toWireProject({ id, entity, name, createdAt, hasRuns }: ProjectRecord): Project {
+  return { id, object: "project", entity, name, created_at: createdAt.toISOString(), has_runs: hasRuns }
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => opened.close())
 
 interface Page {
-  data: { id: string; entity: string; name: string }[]
+  data: { id: string; entity: string; name: string; has_runs: boolean }[]
   has_more: boolean
   last_id: string
 }
@@ -69,4 +69,22 @@ test.each([
   [{ name: "x" }, 422],
 ])("%j: %i", async (body, status) => {
   expect((await opened.acme.post("/v1/projects", body)).status).toBe(status)
+})
+
+test("a project tells whether runs were logged in it, apart from those of its models", async () => {
+  await opened.acme.post("/v1/projects", { entity: "acme", name: "logged" })
+  const log = async (name: string) => {
+    const query = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }"
+    const input = { entityName: "acme", modelName: "logged", name }
+    const { body } = await opened.acme.post("/graphql", { query, variables: { input } })
+    expect(body).toMatchObject({ data: { upsertBucket: { bucket: { id: expect.any(String) } } } })
+  }
+  const hasRuns = async () => (await list("?query=acme/logged")).data.map((project) => project.has_runs)
+  expect(await hasRuns()).toEqual([false])
+  const model = { entity: "acme", project: "logged", name: "agent", base_model: "heddle/tiny" }
+  expect((await opened.acme.post("/v1/preview/models", model)).status).toBe(200)
+  await log("agent")
+  expect(await hasRuns()).toEqual([false])
+  await log("night-1")
+  expect(await hasRuns()).toEqual([true])
 })

@@ -10,6 +10,8 @@ export const project = z.object({
   entity: z.string(),
   name: z.string(),
   created_at: z.iso.datetime(),
+  /** Whether it has runs of the wandb client, apart from those of its models. */
+  has_runs: z.boolean(),
 })
 
 export const projectsQuery = pageQuery.extend({

@@ -1,21 +1,10 @@
-/** Where a thing comes from and where it went: the stations of the loop, always the same six in the same order. */
+/** Where a thing comes from and where it went, as stations of the loop. */
 import { Link, type LinkComponentProps } from "@tanstack/react-router"
-import { FlaskConical, Highlighter, ListTree, type LucideIcon, RotateCcw, Spline, Zap } from "lucide-react"
 import type { ReactNode } from "react"
 import { classNames } from "../class-names.ts"
 import { Icon } from "../signs/icon.tsx"
+import { type Station, stations } from "./stations.ts"
 import styles from "./thread.module.css"
-
-export type Station = "train" | "serve" | "trace" | "evaluate" | "label" | "again"
-
-export const stations: Record<Station, { icon: LucideIcon; name: string }> = {
-  train: { icon: Zap, name: "Train" },
-  serve: { icon: Spline, name: "Serve" },
-  trace: { icon: ListTree, name: "Trace" },
-  evaluate: { icon: FlaskConical, name: "Evaluate" },
-  label: { icon: Highlighter, name: "Label" },
-  again: { icon: RotateCcw, name: "Train again" },
-}
 
 export interface ThreadStop {
   station: Station

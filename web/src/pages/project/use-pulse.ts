@@ -17,6 +17,8 @@ export interface Pulse {
   exists: boolean
   calls: number
   models: number
+  /** Of the wandb client. */
+  hasRuns: boolean
   /** Chat requests of the last month. */
   requests: number
 }
@@ -43,6 +45,7 @@ export function usePulse({ entity, project, id }: CurrentProject, refetchInterva
         exists,
         calls: calls.data?.count ?? 0,
         models: models.data?.data.length ?? 0,
+        hasRuns: found.data?.has_runs ?? false,
         requests: (usage.data?.data ?? [])
           .flatMap(({ results }) => results)
           .reduce((sum, one) => sum + one.num_model_requests, 0),
@@ -52,6 +55,6 @@ export function usePulse({ entity, project, id }: CurrentProject, refetchInterva
   return { pulse, exists: found.data === undefined ? undefined : exists, error, retry }
 }
 
-export function isQuiet({ calls, models, requests }: Pulse): boolean {
-  return calls === 0 && models === 0 && requests === 0
+export function isQuiet({ calls, models, hasRuns, requests }: Pulse): boolean {
+  return calls === 0 && models === 0 && !hasRuns && requests === 0
 }

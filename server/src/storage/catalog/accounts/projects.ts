@@ -91,6 +91,8 @@ export interface ProjectRecord {
   entity: string
   name: string
   createdAt: Date
+  /** Apart from the runs that have the names of its models. */
+  hasRuns: boolean
 }
 
 export interface ProjectSelection {
@@ -135,16 +137,25 @@ export async function findProjectRecord(
   return row === undefined ? null : toProjectRecord(row)
 }
 
+const hasRuns = sql<boolean>`exists (select 1 from runs where runs.project_id = projects.id and not exists (
+  select 1 from models where models.project_id = runs.project_id and models.name = runs.name and models.deleted_at is null))`
+
 function projectRecords(database: CatalogDatabase, entityIds: readonly string[]) {
   return database
     .selectFrom("projects")
     .innerJoin("entities", "entities.id", "projects.entity_id")
-    .select(["projects.id", "entities.name as entity", "projects.name", "projects.created_at"])
+    .select(["projects.id", "entities.name as entity", "projects.name", "projects.created_at", hasRuns.as("has_runs")])
     .where("projects.entity_id", "in", entityIds)
 }
 
-function toProjectRecord(row: { id: string; entity: string; name: string; created_at: Date }): ProjectRecord {
-  return { id: row.id, entity: row.entity, name: row.name, createdAt: row.created_at }
+function toProjectRecord(row: {
+  id: string
+  entity: string
+  name: string
+  created_at: Date
+  has_runs: boolean
+}): ProjectRecord {
+  return { id: row.id, entity: row.entity, name: row.name, createdAt: row.created_at, hasRuns: row.has_runs }
 }
 
 /**

@@ -2,6 +2,7 @@
 import { CircleQuestionMark, Radio, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import { useCalls } from "../../../api/calls/calls.ts"
+import type { RefusedRequest } from "@heddle/server/wire/platform/refused-request.ts"
 import { useRefusedRequests } from "../../../api/organization/refused-requests.ts"
 import { useServerInfo, useSystemCheck } from "../../../api/server.ts"
 import { callName } from "../../../calls/call-names.ts"
@@ -81,11 +82,11 @@ export function LiveState({ project, pulse, hasCome, error }: LiveStateProps) {
             /v1, /traces, /otel, /graphql
           </Check>
         )}
-        {(refused.data?.data ?? []).slice(0, mostRefused).map((request) => (
+        {distinct(refused.data?.data ?? []).map(({ request, count }) => (
           <Check
             key={request.id}
             icon={<Icon of={TriangleAlert} name="refused" className={styles.warn} />}
-            title={`Refused with ${request.status}: ${request.method} ${request.path}`}
+            title={`Refused with ${request.status}: ${request.method} ${request.path}${count > 1 ? ` ×${count}` : ""}`}
             aside={<Time at={request.time} />}
           >
             {request.message}
@@ -98,6 +99,16 @@ export function LiveState({ project, pulse, hasCome, error }: LiveStateProps) {
       </ul>
     </aside>
   )
+}
+
+/** A client that tries again is told once. */
+function distinct(requests: readonly RefusedRequest[]): { request: RefusedRequest; count: number }[] {
+  const groups = Map.groupBy(requests, ({ status, method, path, message }) =>
+    [status, method, path, message].join("\n"),
+  )
+  return [...groups.values()]
+    .slice(0, mostRefused)
+    .flatMap((alike) => alike.slice(0, 1).map((request) => ({ request, count: alike.length })))
 }
 
 function FirstThing({ project, pulse }: { project: CurrentProject; pulse: Pulse }) {
@@ -129,9 +140,16 @@ function FirstThing({ project, pulse }: { project: CurrentProject; pulse: Pulse 
       </Check>
     )
   }
+  if (pulse.models > 0) {
+    return (
+      <Check icon={<StatusIcon of="ok" />} title="First model">
+        registered
+      </Check>
+    )
+  }
   return (
-    <Check icon={<StatusIcon of="ok" />} title="First model">
-      registered
+    <Check icon={<StatusIcon of="ok" />} title="First run">
+      its curves come as it logs
     </Check>
   )
 }

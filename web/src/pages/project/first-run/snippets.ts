@@ -1,6 +1,6 @@
 /** The first lines of each client, filled with this server's address, the project and a key. */
 
-export type Client = "openai" | "art" | "weave" | "otel" | "curl"
+export type Client = "openai" | "art" | "wandb" | "weave" | "otel" | "curl"
 
 export interface SnippetValues {
   /** As clients name it, without a slash at its end. */
@@ -20,7 +20,7 @@ export interface Snippet {
 }
 
 /** In the order of the tabs. */
-export const clients: readonly Client[] = ["openai", "art", "weave", "otel", "curl"]
+export const clients: readonly Client[] = ["openai", "art", "wandb", "weave", "otel", "curl"]
 
 export function snippetOf(client: Client, values: SnippetValues): Snippet {
   return snippets[client](values)
@@ -58,6 +58,17 @@ client = model.openai_client()
 await client.chat.completions.create(model=model.get_inference_name(), messages=[…])
 await backend.train(model, trajectory_groups)`,
     note: "pip install openpipe-art==0.5.18 openai==2.54.0: a newer openai breaks rollouts in ART.",
+  }),
+  wandb: ({ server, entity, project, key }) => ({
+    label: "W&B runs",
+    code: `import wandb
+
+wandb.login(key="${key}", host="${server}")
+run = wandb.init(entity="${entity}", project="${project}", config={"lr": 0.001})
+for step in range(100):
+    run.log({"loss": 1 / (step + 1)})
+run.finish()`,
+    note: "Python, wandb 0.25.0 and 0.31.0. Curves, configs, tables, pictures, files and artifacts are kept.",
   }),
   weave: ({ server, entity, project, key }) => ({
     label: "Weave",

@@ -1,6 +1,7 @@
 /** The models of the project with the curve of what they learn, the one that moved last first. */
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Spline } from "lucide-react"
+import type { ReactNode } from "react"
 import { useModelMetrics, useModels } from "../../../api/training/training.ts"
 import { Sparkline } from "../../../components/charts/sparkline.tsx"
 import { Pane } from "../../../components/layout/pane.tsx"
@@ -13,7 +14,6 @@ import { TextLink } from "../../../components/text/link.tsx"
 import { counted } from "../../../format/counted.ts"
 import { formatScore } from "../../../format/numbers.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import { NoModels } from "../training/no-models.tsx"
 import { type TellingCurve, tellingCurve, tellingMetrics } from "../training/telling-curve.ts"
 import styles from "./learning-models.module.css"
 import { slow } from "./live.ts"
@@ -21,7 +21,13 @@ import { slow } from "./live.ts"
 const mostShown = 8
 const pointsOfCurve = 60
 
-export function LearningModels({ project }: { project: CurrentProject }) {
+interface LearningModelsProps {
+  project: CurrentProject
+  /** Where there are no models. */
+  none: ReactNode
+}
+
+export function LearningModels({ project, none }: LearningModelsProps) {
   const models = useModels({ ...project.params, limit: 100 }, slow)
   const newest = (models.data?.data ?? []).toSorted((a, b) => movedAt(b) - movedAt(a)).slice(0, mostShown)
   const metrics = useModelMetrics(
@@ -44,7 +50,7 @@ export function LearningModels({ project }: { project: CurrentProject }) {
       <Loaded query={models} what="models">
         {() =>
           newest.length === 0 ? (
-            <NoModels project={project} />
+            none
           ) : (
             <ul>
               {newest.map((model) => (

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { classNames } from "../../../components/class-names.ts"
-import { type Station, stations } from "../../../components/layout/thread.tsx"
+import { type Station, stations } from "../../../components/layout/stations.ts"
 import { Count } from "../../../components/signs/figures.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import { Time } from "../../../components/signs/time.tsx"

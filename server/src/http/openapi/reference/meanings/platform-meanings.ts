@@ -53,6 +53,7 @@ export const platformMeanings: Meanings = {
       first_id: "Id of the first item of `data`; null without items.",
       last_id: "Id of the last item of `data`, for `after` of the next page; null without items.",
     },
+    Project: { has_runs: "Whether the wandb client logged a run in it, apart from those of its models." },
     Backup: {
       name: "When it was made, to the millisecond; its folder has this name.",
       created_at: "When it was made: what was stored before is in it.",

@@ -1,0 +1,109 @@
+/** The runs of the wandb client, the newest first, and what stands in the place of models where there are none. */
+import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
+import { useModels } from "../../../api/training/training.ts"
+import { Pane } from "../../../components/layout/pane.tsx"
+import { Count } from "../../../components/signs/figures.tsx"
+import { Time } from "../../../components/signs/time.tsx"
+import { Loaded } from "../../../components/states/loaded.tsx"
+import { TextLink } from "../../../components/text/link.tsx"
+import { formatExact, formatNumber } from "../../../format/numbers.ts"
+import type { CurrentProject } from "../../../shell/current-project.ts"
+import { RunState } from "../runs/run-state.tsx"
+import { lastStep, summaryNumbers } from "../runs/run-values.ts"
+import { NoModels } from "../training/no-models.tsx"
+import { slow } from "./live.ts"
+import styles from "./newest-runs.module.css"
+
+const mostShown = 8
+const mostValues = 3
+/** What a run is judged by stands before its step times and learning rates. */
+const telling = /reward|loss|score|acc/i
+
+export function NewestRuns({ project }: { project: CurrentProject }) {
+  const models = useModels({ ...project.params, limit: 100 }, slow).data?.data
+  // A model has a run of its own name, which leads to the model.
+  const of = { filters: { name: { $nin: models?.map(({ name }) => name) } } }
+  const live = { ...slow, enabled: models !== undefined }
+  const count = useRunCount(project.params, of, live)
+  const runs = useRunPages(project.params, of, live)
+  return (
+    <div className={styles.runs}>
+      <Pane
+        title="Runs"
+        note={count.data !== undefined && <Count of={count.data} />}
+        tools={
+          <TextLink to="/$entity/$project/runs" params={project.params}>
+            All runs
+          </TextLink>
+        }
+        isOpenEnded
+      >
+        <Loaded query={runs} what="runs">
+          {(rows) => (
+            <ul>
+              {rows.slice(0, mostShown).map((run) => (
+                <RunRow key={run.name} project={project} run={run} />
+              ))}
+            </ul>
+          )}
+        </Loaded>
+      </Pane>
+    </div>
+  )
+}
+
+function RunRow({ project, run }: { project: CurrentProject; run: ListedRun }) {
+  const numbers = summaryNumbers(run.summaryMetrics)
+  const values = [
+    ...numbers.filter(({ name }) => telling.test(name)),
+    ...numbers.filter(({ name }) => !telling.test(name)),
+  ].slice(0, mostValues)
+  const step = lastStep(run.summaryMetrics)
+  return (
+    <li className={styles.row}>
+      <RunState of={run.state} />
+      <TextLink
+        isQuiet
+        className={styles.name}
+        title={run.displayName}
+        to="/$entity/$project/runs/$name"
+        params={{ ...project.params, name: run.name }}
+      >
+        {run.displayName || run.name}
+      </TextLink>
+      <span className={styles.note}>
+        {[step === null ? "no step yet" : `step ${step}`, run.group, run.jobType].filter(Boolean).join(", ")}
+      </span>
+      <span className={styles.values}>
+        {values.map(({ name, value }) => (
+          <span key={name} title={`${name} ${formatExact(value)}`}>
+            {name} <b>{formatNumber(value)}</b>
+          </span>
+        ))}
+      </span>
+      <span className={styles.time}>
+        <Time at={run.createdAt} />
+      </span>
+    </li>
+  )
+}
+
+/** A project that logs runs alone need not be told about models at length. */
+export function WithoutModels({
+  project,
+  hasRuns = false,
+}: {
+  project: CurrentProject
+  hasRuns?: boolean | undefined
+}) {
+  return hasRuns ? (
+    <p className={styles.none}>
+      No models yet.{" "}
+      <TextLink to="/$entity/$project/models" params={project.params}>
+        How the first is made
+      </TextLink>
+    </p>
+  ) : (
+    <NoModels project={project} />
+  )
+}
