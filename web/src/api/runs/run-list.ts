@@ -11,6 +11,8 @@ export interface Live {
 }
 
 export interface ListedRun {
+  /** What changes of a run name it by. */
+  id: string
   name: string
   displayName: string
   state: RunState
@@ -31,7 +33,7 @@ export interface Connection<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
 }
 
-export const listedFields = "name displayName state createdAt heartbeatAt tags group jobType notes summaryMetrics"
+export const listedFields = "id name displayName state createdAt heartbeatAt tags group jobType notes summaryMetrics"
 const pageRows = 50
 
 const runsText = (fields: string) =>

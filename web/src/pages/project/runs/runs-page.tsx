@@ -1,6 +1,6 @@
 /** The runs of the wandb client in a project: found by state, name, tag, group and job type, sorted by what they came to, compared. */
 import { getRouteApi } from "@tanstack/react-router"
-import { Columns3, GitCompareArrows, X } from "lucide-react"
+import { Columns3, GitCompareArrows, Trash2, X } from "lucide-react"
 import { useState } from "react"
 import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
@@ -16,6 +16,7 @@ import { LoggedList } from "../training/logged-list.tsx"
 import { MoreRows } from "../training/more-rows.tsx"
 import { TrainingTabs } from "../training/training-tabs.tsx"
 import { mostRuns } from "./comparison/run-looks.ts"
+import { DeleteRuns } from "./delete-runs.tsx"
 import { NoRuns } from "./no-runs.tsx"
 import { filterFields, isConfigPath, runSelection, type StateChoice } from "./run-selection.ts"
 import styles from "./runs-page.module.css"
@@ -40,7 +41,12 @@ export function RunsPage() {
         title="Models & jobs"
         tab="Runs"
         aside={count.data !== undefined && !isEmpty && <span aria-live="polite">{counted(count.data, "run")}</span>}
-        actions={<CompareLink project={project} runs={runs.data ?? []} isFiltered={isFiltered} />}
+        actions={
+          <>
+            <DeleteChosen runs={runs.data ?? []} />
+            <CompareLink project={project} runs={runs.data ?? []} isFiltered={isFiltered} />
+          </>
+        }
       />
       <TrainingTabs
         project={project}
@@ -60,6 +66,32 @@ export function RunsPage() {
         </Loaded>
         <MoreRows what="runs" query={runs} />
       </LoggedList>
+    </>
+  )
+}
+
+/** Of those that are ticked the listed ones: what is not seen is not deleted. */
+function DeleteChosen({ runs }: { runs: readonly ListedRun[] }) {
+  const { runs: ticked = [] } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [asked, setAsked] = useState<readonly ListedRun[]>([])
+  const chosen = runs.filter(({ name }) => ticked.includes(name))
+  const untick = async () => {
+    setAsked([])
+    const gone = new Set(asked.map(({ name }) => name))
+    await navigate({
+      search: (before) => ({ ...before, runs: before.runs?.filter((name) => !gone.has(name)) }),
+      replace: true,
+    })
+  }
+  return (
+    <>
+      {chosen.length > 0 && (
+        <Button kind="quiet" icon={Trash2} onClick={() => setAsked(chosen)}>
+          Delete {counted(chosen.length, "run")}…
+        </Button>
+      )}
+      {asked.length > 0 && <DeleteRuns runs={asked} leave={untick} onClose={() => setAsked([])} />}
     </>
   )
 }

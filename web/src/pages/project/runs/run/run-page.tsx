@@ -1,6 +1,9 @@
 /** One run of the wandb client: what it logged, with what settings, and what it left. */
 import { getRouteApi } from "@tanstack/react-router"
+import { Pencil } from "lucide-react"
+import { useState } from "react"
 import { type OfRun, type OneRun, useRun } from "../../../../api/runs/runs.ts"
+import { Button } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../../components/layout/page-bar.tsx"
 import { Split } from "../../../../components/layout/split.tsx"
@@ -15,6 +18,7 @@ import { RunMedia, useMediaNames } from "../media/run-media.tsx"
 import { isUnderWay, RunState } from "../run-state.tsx"
 import { metricDefinitions } from "../run-values.ts"
 import { RunFacts } from "./run-facts.tsx"
+import { RunSettings } from "./run-settings.tsx"
 import styles from "./run-page.module.css"
 
 const route = getRouteApi("/signed-in/$entity/$project/runs/$name")
@@ -33,6 +37,7 @@ function RunOfName({ project, name }: { project: CurrentProject; name: string })
   const of = { ...project.params, run: name }
   const query = useRun(of, intervalOf)
   const run = query.data
+  const [isEdited, setEdited] = useState(false)
   const path = `${project.id}/${name}`
   return (
     <>
@@ -51,9 +56,17 @@ function RunOfName({ project, name }: { project: CurrentProject; name: string })
           )
         }
         actions={
-          run && <CopyButton text={path} isWordy words="Copy path" label="Copy path: the one that wandb.Api knows" />
+          run && (
+            <>
+              <Button kind="quiet" size="small" icon={Pencil} onClick={() => setEdited(true)}>
+                Edit
+              </Button>
+              <CopyButton text={path} isWordy words="Copy path" label="Copy path: the one that wandb.Api knows" />
+            </>
+          )
         }
       />
+      {run && isEdited && <RunSettings project={project} run={run} onClose={() => setEdited(false)} />}
       <Loaded query={query} what="run">
         {(found) => (found === null ? <NoSuchRun name={name} project={project} /> : <Content of={of} run={found} />)}
       </Loaded>

@@ -1,0 +1,50 @@
+/** Changes that a person makes to runs of the wandb client. */
+import { useMutation } from "@tanstack/react-query"
+import type { ApiError } from "../api-error.ts"
+import { queryClient } from "../queries.ts"
+import { askGraphql } from "./graphql.ts"
+
+/** What a run is called and said to be; not what it logged. */
+export interface RunWords {
+  displayName: string
+  tags: readonly string[]
+  /** "": none. */
+  notes: string
+}
+
+const changeText = `mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }`
+const deleteText = `mutation($input: DeleteRunInput) { deleteRun(input: $input) { success } }`
+
+/** Nobody takes a change back that is under way. */
+const change = (text: string, input: object) => askGraphql<unknown>(text, { input }, new AbortController().signal)
+
+export function useChangeRun(id: string) {
+  return useMutation<unknown, ApiError, RunWords>({
+    mutationFn: (words) => change(changeText, { id, ...words }),
+    onSuccess: staleRuns,
+  })
+}
+
+interface RunsToDelete {
+  ids: readonly string[]
+  /** Goes away from what is gone, before that is read again. */
+  leave: () => Promise<void>
+}
+
+/** One after the other: when one is refused, those before it are gone. */
+export function useDeleteRuns() {
+  return useMutation<void, ApiError, RunsToDelete>({
+    mutationFn: async ({ ids }) => {
+      for (const id of ids) await change(deleteText, { id })
+    },
+    onSuccess: (_answer, { leave }) => leave(),
+    onSettled: staleRuns,
+  })
+}
+
+/** Reads again every list of runs, every run, and how many there are. */
+function staleRuns(): Promise<void> {
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [endpoint] }) => typeof endpoint === "string" && endpoint.startsWith("POST /graphql run"),
+  })
+}

@@ -1,0 +1,74 @@
+/** What a run is called, its tags and notes; and its end. */
+import { useNavigate } from "@tanstack/react-router"
+import { type FormEvent, useState } from "react"
+import { useChangeRun } from "../../../../api/runs/run-changes.ts"
+import type { OneRun } from "../../../../api/runs/runs.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { TextArea, TextField } from "../../../../components/controls/field.tsx"
+import { Dialog } from "../../../../components/layers/dialog.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
+import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { DeleteRuns } from "../delete-runs.tsx"
+import styles from "./run-settings.module.css"
+
+interface RunSettingsProps {
+  project: CurrentProject
+  run: OneRun
+  onClose: () => void
+}
+
+export function RunSettings({ project, run, onClose }: RunSettingsProps) {
+  const [name, setName] = useState(run.displayName || run.name)
+  const [tags, setTags] = useState(run.tags.join(", "))
+  const [notes, setNotes] = useState(run.notes ?? "")
+  const [isChecked, setChecked] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
+  const navigate = useNavigate()
+  const change = useChangeRun(run.id)
+  if (isDeleting) {
+    const leave = () => navigate({ to: "/$entity/$project/runs", params: project.params, replace: true })
+    return <DeleteRuns runs={[run]} leave={leave} onClose={() => setDeleting(false)} />
+  }
+  const isNamed = name.trim() !== ""
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    setChecked(true)
+    if (isNamed && !change.isPending)
+      change.mutate({ displayName: name.trim(), tags: tagsOf(tags), notes }, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title="Edit the run" isOpen onClose={onClose} width={520} isForm>
+      <form className={styles.form} onSubmit={save}>
+        <TextField
+          label="Name"
+          autoFocus
+          maxLength={256}
+          value={name}
+          error={isChecked && !isNamed ? "Give the run a name." : null}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <TextField
+          label="Tags"
+          hint="with commas between them"
+          value={tags}
+          onChange={({ target }) => setTags(target.value)}
+        />
+        <TextArea label="Notes" rows={4} value={notes} onChange={({ target }) => setNotes(target.value)} />
+        {change.error && <ErrorNote what="The run is as before." error={change.error} />}
+        <div className={styles.actions}>
+          <span className={styles.first}>
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              Delete the run…
+            </Button>
+          </span>
+          <Button onClick={onClose}>Leave it</Button>
+          <Button kind="primary" type="submit" disabled={change.isPending}>
+            {change.isPending ? "Saving…" : "Save"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const tagsOf = (text: string) => [...new Set(text.split(",").flatMap((tag) => tag.trim() || []))]
