@@ -1,7 +1,7 @@
 /** The table of traces over calls that clients have sent: filter, order, selection, live tail. */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Browser, Page, Request } from "playwright-core"
+import type { Browser, Locator, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, phone } from "./support/browser.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
@@ -794,6 +794,19 @@ test("traces whose figures are added up of what is inside of them come last, whi
   await page.goto(`${heddle.url}/${other}/traces?sort=-tokens&scope=all`)
   await row(page, 1).getByText("900", { exact: true }).waitFor()
   expect(await page.getByText("reports no tokens itself").count()).toBe(0)
+  await close()
+})
+
+test("in a window too narrow for its columns the heads stand over their cells", async () => {
+  const { page, close } = await open()
+  for (const width of [1440, 1024]) {
+    await page.setViewportSize({ width, height: 700 })
+    await row(page, 1).getByText("zipper").waitFor()
+    const left = async (part: "columnheader" | "gridcell", of: Locator) =>
+      (await of.getByRole(part).all()).slice(0, 9).map(async (one) => Math.round((await one.boundingBox())?.x ?? 0))
+    const heads = await Promise.all(await left("columnheader", row(page, 0)))
+    expect(heads).toEqual(await Promise.all(await left("gridcell", row(page, 1))))
+  }
   await close()
 })
 

@@ -189,7 +189,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }
 
   const head = (
-    <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+    // As wide as the rows, or a column that grows is wider here than below.
+    <div
+      className={styles.head}
+      role="row"
+      aria-rowindex={1}
+      style={{ gridTemplateColumns: template, minWidth: least }}
+    >
       {canSelect && (
         <span role="columnheader" className={styles.check}>
           <Checkbox
