@@ -810,6 +810,21 @@ test("in a window too narrow for its columns the heads stand over their cells", 
   await close()
 })
 
+test("a failed call says what the exception says, also as the Weave SDKs write it", async () => {
+  const frame = { filename: "agent.py", line_number: 14, function_name: "agent", text: "search(question)" }
+  const sent = { type: "ValueError", message: "no order 88107", traceback: [frame] }
+  const failed = callOf({ op_name: "pay", output: null, exception: JSON.stringify(sent) })
+  await sendTo("local/exceptions", [failed])
+  const { page, close } = await signedIn(browser, heddle, "/local/exceptions")
+  await page.getByRole("cell", { name: "ValueError: no order 88107", exact: true }).waitFor()
+  await page.goto(`${heddle.url}/local/exceptions/traces`)
+  await row(page, 1).getByText("ValueError: no order 88107", { exact: true }).waitFor()
+  await page.goto(`${heddle.url}/local/exceptions/traces/${failed.trace_id}`)
+  await page.getByText("The way there, 2 lines").click()
+  await page.getByText('File "agent.py", line 14, in agent').waitFor()
+  await close()
+})
+
 test("texts take the room that is left; a width that somebody sets holds, and so do the others", async () => {
   const { page, close } = await open()
   await page.setViewportSize({ width: 2200, height: 800 })

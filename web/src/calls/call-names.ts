@@ -18,3 +18,22 @@ export function callStatus({ exception, ended_at }: Pick<Call, "exception" | "en
 export function callDuration({ started_at, ended_at }: Pick<Call, "started_at" | "ended_at">): number | null {
   return ended_at == null ? null : Date.parse(ended_at) - Date.parse(started_at)
 }
+
+interface SentException {
+  type?: unknown
+  message?: unknown
+}
+
+/**
+ * "ValueError: no such order": what an exception says in one line. The Weave SDKs write JSON, other clients a sentence or a
+ * traceback, whose last line says what happened.
+ */
+export function exceptionLine(exception: string): string {
+  try {
+    const { type, message } = JSON.parse(exception) as SentException
+    if (typeof message === "string") return typeof type === "string" ? `${type}: ${message}` : message
+  } catch {
+    // No JSON: a text.
+  }
+  return exception.trim().split("\n").at(-1) ?? exception
+}

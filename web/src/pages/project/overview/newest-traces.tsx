@@ -1,6 +1,6 @@
 /** The traces that began last, running ones too, with the first line of what went in and came out. */
 import { type Call, useCalls } from "../../../api/calls/calls.ts"
-import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
+import { callDuration, callName, callStatus, exceptionLine } from "../../../calls/call-names.ts"
 import { payloadPreview } from "../../../calls/payload-preview.ts"
 import { PaneHead } from "../../../components/layout/pane.tsx"
 import { type Head, PlainTable } from "../../../components/layout/plain-table.tsx"
@@ -103,7 +103,9 @@ function Row({ project, call, payload }: { project: CurrentProject; call: Call; 
         </TextLink>
       </td>
       <td>{isLarge ? formatBytes(call.storage_size_bytes ?? 0) : payload && payloadPreview(payload.inputs)}</td>
-      <td className={styles.output}>{call.exception ?? (payload && payloadPreview(payload.output))}</td>
+      <td className={styles.output}>
+        {call.exception == null ? payload && payloadPreview(payload.output) : exceptionLine(call.exception)}
+      </td>
       <td className={styles.duration}>{duration === null ? "" : formatDuration(duration)}</td>
     </tr>
   )

@@ -1,22 +1,24 @@
-/** Why a call failed: the last line, which says what happened, and the way there on demand. */
-import { Note } from "../../../components/states/note.tsx"
+/** Why a call failed: the line that says what happened, and the way there on demand. */
+import { exceptionLine } from "../../../calls/call-names.ts"
+import { tracebackText } from "../../../calls/exception-traceback.ts"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
+import { Note } from "../../../components/states/note.tsx"
 import { counted } from "../../../format/counted.ts"
 import styles from "./failure.module.css"
 
 export function Failure({ exception }: { exception: string }) {
-  const lines = exception.trim().split("\n")
-  const last = lines.at(-1) ?? exception
+  const way = tracebackText(exception).trim()
+  const before = way.split("\n").length - 1
   return (
     <div className={styles.failure}>
-      <Note kind="bad" title={last}>
-        {lines.length > 1 && (
+      <Note kind="bad" title={exceptionLine(exception)}>
+        {before > 0 && (
           <details>
-            <summary className={styles.summary}>The way there, {counted(lines.length - 1, "line")}</summary>
+            <summary className={styles.summary}>The way there, {counted(before, "line")}</summary>
             <pre className={styles.stack} tabIndex={0}>
-              {exception}
+              {way}
             </pre>
-            <CopyButton text={exception} label="Copy the exception" isWordy />
+            <CopyButton text={way} label="Copy the exception" isWordy />
           </details>
         )}
       </Note>

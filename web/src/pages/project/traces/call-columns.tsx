@@ -2,7 +2,7 @@
 import { MessageSquareText } from "lucide-react"
 import { type CSSProperties, memo } from "react"
 import type { Call } from "../../../api/calls/calls.ts"
-import { callDuration, callName, callStatus } from "../../../calls/call-names.ts"
+import { callDuration, callName, callStatus, exceptionLine } from "../../../calls/call-names.ts"
 import type { CallFacts, FeedbackMark, TokenCount } from "../../../calls/call-summary.ts"
 import { isDroppedPayload } from "../../../calls/dropped-payload.ts"
 import { fieldOf } from "../../../calls/filter/filter-fields.ts"
@@ -208,7 +208,7 @@ function textAt({ call, payload, isLarge }: CallRow, path: string): string {
 function Output({ row, words }: { row: CallRow; words: readonly string[] }) {
   const { call } = row
   if (call.exception != null) {
-    const line = lastLine(call.exception)
+    const line = exceptionLine(call.exception)
     return (
       <span className={styles.failed} title={line}>
         <Snippet parts={matchSnippet(line, call.exception, words)} />
@@ -221,11 +221,6 @@ function Output({ row, words }: { row: CallRow; words: readonly string[] }) {
       <Preview row={row} of="output" words={words} />
     </span>
   )
-}
-
-/** The last line of a traceback says what happened. */
-function lastLine(exception: string): string {
-  return exception.trim().split("\n").at(-1) ?? exception
 }
 
 function Preview({
