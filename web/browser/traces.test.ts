@@ -810,6 +810,27 @@ test("in a window too narrow for its columns the heads stand over their cells", 
   await close()
 })
 
+test("back from a trace the list is as it was left: its rows, and where they were scrolled to", async () => {
+  const { page, close } = await open()
+  await counted(page).waitFor()
+  const scrolled = () => page.evaluate<number>(`${box}.scrollTop`)
+  await page.evaluate(`${box}.scrollTop = 9_000`)
+  const place = row(page, 325)
+  await place.getByText("parcel").waitFor()
+  const text = await place.innerText()
+  await place.getByRole("link").first().click()
+  await page.getByRole("tree", { name: "Calls of the trace" }).waitFor()
+  await page.goBack()
+  await place.getByText("parcel").waitFor()
+  expect([await scrolled(), await place.innerText()]).toEqual([9_000, text])
+  // One who comes anew begins at the top.
+  await page.getByRole("link", { name: "Overview" }).click()
+  await page.getByRole("link", { name: "Traces", exact: true }).click()
+  await row(page, 1).getByRole("link").waitFor()
+  expect(await scrolled()).toBe(0)
+  await close()
+})
+
 test("a failed call says what the exception says, also as the Weave SDKs write it", async () => {
   const frame = { filename: "agent.py", line_number: 14, function_name: "agent", text: "search(question)" }
   const sent = { type: "ValueError", message: "no order 88107", traceback: [frame] }

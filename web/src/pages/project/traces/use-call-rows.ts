@@ -7,6 +7,7 @@ import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
 import type { Selection } from "../../../calls/filter/filter-query.ts"
 import { secondsUpTo } from "../../../calls/seconds-up-to.ts"
 import type { CallRow } from "./call-columns.tsx"
+import { useListVersion } from "./list-version.ts"
 import { blocksOf, moved, pageBounds, pageOf, pagesOf, range, topWindow, upTo } from "./row-window.ts"
 
 /** Only the size of a larger call is read for a row. */
@@ -42,7 +43,7 @@ interface Wanted {
 }
 
 export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, isEnabled }: Wanted) {
-  const [version, setVersion] = useState(() => Date.now())
+  const [version, readAgain] = useListVersion()
   const [rowWindow, setRowWindow] = useState(topWindow)
   const [budget, setBudget] = useState(firstBudget)
   const isNewestFirst = sortBy.field === "started_at" && sortBy.direction === "desc"
@@ -153,7 +154,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     added: newest === undefined ? 0 : (added.data?.count ?? 0),
     newest,
     showNew: () => {
-      setVersion(Date.now())
+      readAgain()
       if (isCounting) void count.refetch()
     },
     shown,
