@@ -116,6 +116,21 @@ describe("models", () => {
     await close()
   })
 
+  test("a click on a curve leads to the step that lies there, and back again", async () => {
+    const { page, close } = await open("/models/returns-agent")
+    await drawn(page, "Loss")
+    const box = await page.getByRole("region", { name: "Loss", exact: true }).locator(".u-over").boundingBox()
+    if (box === null) throw new Error("the chart has no area")
+    // Of three steps the second.
+    await page.mouse.click(box.x + box.width * 0.45, box.y + 30)
+    await page.waitForURL("**/models/returns-agent/steps/2")
+    await page.goBack()
+    await page.getByText("drag to zoom, click for a step").waitFor()
+    await page.getByRole("button", { name: "Time" }).click()
+    await page.getByText("drag to zoom", { exact: true }).waitFor()
+    await close()
+  })
+
   test("a model that is not there says so, and where the others are", async () => {
     const { page, close } = await open("/models/nobody")
     await page.getByRole("heading", { name: "No such model" }).waitFor()

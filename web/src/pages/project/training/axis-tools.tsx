@@ -51,11 +51,16 @@ export function AxisTools({ search: { x, smooth = 0 }, onChange, hasOwnAxes = fa
   )
 }
 
-export function ZoomHint({ search: { x0 }, onChange }: Omit<AxisToolsProps, "hasOwnAxes">) {
+interface ZoomHintProps extends Omit<AxisToolsProps, "hasOwnAxes"> {
+  /** While nothing is enlarged. */
+  words?: string
+}
+
+export function ZoomHint({ search: { x0 }, onChange, words = "drag to zoom" }: ZoomHintProps) {
   return (
     <span className={styles.hint}>
       {x0 === undefined ? (
-        "drag to zoom"
+        words
       ) : (
         <Button size="small" onClick={() => onChange({ x0: undefined, x1: undefined })}>
           Show all

@@ -2,6 +2,7 @@
 import type { MetricCurve } from "@heddle/server/wire/training/model-metrics.ts"
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { getRouteApi, Link } from "@tanstack/react-router"
+import type { MouseEvent } from "react"
 import { classNames } from "../../../../components/class-names.ts"
 import type { ColorToken } from "../../../../components/charts/chart-colors.ts"
 import { ChartLegend, LineChart } from "../../../../components/charts/line-chart.tsx"
@@ -10,6 +11,7 @@ import { curveSeries, type DrawnCurve } from "../../training/curve-series.ts"
 import type { MetricPanel } from "../../training/metric-panels.ts"
 import { formatMetric, formatMetricWithUnit, metricBetter, metricName } from "../../training/metric-words.ts"
 import styles from "./curve-chart.module.css"
+import { stepAt } from "./pick-step.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/models/$name")
 const colors: readonly ColorToken[] = ["series-1", "series-2", "series-3", "series-4", "series-5", "series-6"]
@@ -25,6 +27,7 @@ interface CurveChartProps {
 
 export function CurveChart({ panel, curves, models, height, isSmall = false }: CurveChartProps) {
   const { x = "step", smooth = 0, x0, x1 } = route.useSearch()
+  const params = route.useParams()
   const navigate = route.useNavigate()
   const drawn: DrawnCurve[] = curves.map(({ model, metric, curve }) => {
     const place = models.findIndex(({ name }) => name === model)
@@ -42,6 +45,15 @@ export function CurveChart({ panel, curves, models, height, isSmall = false }: C
   const newest = curves.find((one) => one.metric === metric)?.curve.last.at(-1)
   const better = metricBetter(metric)
   const range: readonly [number, number] | null = x0 === undefined || x1 === undefined ? null : [x0, x1]
+  const series = curveSeries(drawn, { x, smooth: Math.min(0.99, Math.max(0, smooth)) })
+  // What the curve did there is told by the step. In an enlarged part a double click leads back, and one click nowhere.
+  const openStep = ({ target, clientX }: MouseEvent) => {
+    const plot = target instanceof Element ? target.closest(".u-over")?.getBoundingClientRect() : undefined
+    if (plot === undefined || x === "time" || range !== null) return
+    const step = stepAt(series, { left: clientX - plot.left, width: plot.width })
+    if (step === null) return
+    void navigate({ to: "/$entity/$project/models/$name/steps/$step", params: { ...params, step: `${step}` } })
+  }
   return (
     <section className={classNames(styles.chart, isSmall && styles.small)} aria-label={panel.title}>
       <header className={styles.head}>
@@ -71,22 +83,25 @@ export function CurveChart({ panel, curves, models, height, isSmall = false }: C
           </>
         )}
       </header>
-      <LineChart
-        label={`${panel.title} of ${models.map(({ name }) => name).join(", ")} by ${x}`}
-        series={curveSeries(drawn, { x, smooth: Math.min(0.99, Math.max(0, smooth)) })}
-        height={height}
-        isTime={x === "time"}
-        sync="model"
-        formatX={x === "time" ? (at) => formatWholeTime(new Date(at)) : formatStep}
-        formatY={(value) => formatMetric(metric, value)}
-        range={range}
-        onRange={(next) =>
-          void navigate({
-            search: (before) => ({ ...before, x0: next?.[0], x1: next?.[1] }),
-            replace: true,
-          })
-        }
-      />
+      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions -- the list of steps has the same links */}
+      <div onClick={openStep}>
+        <LineChart
+          label={`${panel.title} of ${models.map(({ name }) => name).join(", ")} by ${x}`}
+          series={series}
+          height={height}
+          isTime={x === "time"}
+          sync="model"
+          formatX={x === "time" ? (at) => formatWholeTime(new Date(at)) : formatStep}
+          formatY={(value) => formatMetric(metric, value)}
+          range={range}
+          onRange={(next) =>
+            void navigate({
+              search: (before) => ({ ...before, x0: next?.[0], x1: next?.[1] }),
+              replace: true,
+            })
+          }
+        />
+      </div>
     </section>
   )
 }

@@ -69,7 +69,11 @@ export function CurveTools({ panels, chosen, others, siblings, mostOthers }: Cur
           </SelectField>
         </span>
       )}
-      <ZoomHint search={search} onChange={change} />
+      <ZoomHint
+        search={search}
+        onChange={change}
+        {...(search.x === "time" ? {} : { words: "drag to zoom, click for a step" })}
+      />
     </div>
   )
 }
