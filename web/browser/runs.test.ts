@@ -69,6 +69,8 @@ test("a project with runs alone has an overview, which shows them", async () => 
     "wide-layers-7",
     "first-try",
   ])
+  for (const text of await runs.getByRole("listitem").allInnerTexts())
+    expect(text.replaceAll(/\s+/g, " ")).toMatch(/train\/accuracy [\d.]+ ?train\/loss [\d.]+ ?best/)
   await page.getByRole("link", { name: "How the first is made" }).waitFor()
   await runs.getByRole("link", { name: "wide-layers-7" }).click()
   await page.waitForURL(`**/${project}/runs/w1jkb71d`)

@@ -53,7 +53,8 @@ export function NewestRuns({ project }: { project: CurrentProject }) {
 }
 
 function RunRow({ project, run }: { project: CurrentProject; run: ListedRun }) {
-  const numbers = summaryNumbers(run.summaryMetrics)
+  // The client writes them in any order; below each other they are compared.
+  const numbers = summaryNumbers(run.summaryMetrics).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const values = [
     ...numbers.filter(({ name }) => telling.test(name)),
     ...numbers.filter(({ name }) => !telling.test(name)),
