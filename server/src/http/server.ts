@@ -17,7 +17,7 @@ import { RequestTurns } from "./requests/request-turns.ts"
 import { RefusedRequests } from "./requests/refused-requests.ts"
 import { logRequests } from "./requests/request-log.ts"
 import { RootPath } from "./root-path.ts"
-import { endUnreadAnswers } from "./answers/unread-answers.ts"
+import { endUnreadAnswers, unreadLookMs } from "./answers/unread-answers.ts"
 import { UnreadableRequests } from "./answers/unreadable-requests.ts"
 
 declare module "fastify" {
@@ -56,7 +56,7 @@ export async function createHttpServer({
     logController: new LogController({ disableRequestLogging: true }),
     // Bodies may be large and lines slow: `body-watch.ts` ends those that do not get on.
     requestTimeout: 0,
-    connectionTimeout: limits.answer_unread_ms,
+    connectionTimeout: unreadLookMs(limits.answer_unread_ms),
     http: { headersTimeout, requireHostHeader: false },
     keepAliveTimeout: 75_000,
     frameworkErrors: answerUnroutable,
@@ -74,7 +74,7 @@ export async function createHttpServer({
   server.decorateRequest("exactBody", null)
   server.decorateRequest("scope")
   server.decorate("bodyBudget", new BodyBudget(limits))
-  endUnreadAnswers(server)
+  endUnreadAnswers(server, limits.answer_unread_ms)
   unreadable.watch(server)
   server.decorate("bodyWatch", new BodyWatch(limits))
   server.decorate("requestTurns", new RequestTurns())

@@ -40,13 +40,23 @@ const slow = route({
     return { late: true }
   },
 })
+const large = route({
+  ...shared,
+  path: "/large",
+  response: z.unknown(),
+  isUncompressed: true,
+  handle: async ({ request, reply }) => {
+    request.raw.socket.once("close", () => ended.push("closed"))
+    reply.type("application/octet-stream").send(Buffer.alloc(64 * 1024 * 1024))
+  },
+})
 
 let server: FastifyInstance
 let url: URL
 beforeAll(async () => {
   const limits = { ...defaultLimits, answer_unread_ms: unreadMs }
   server = await createHttpServer({ logLevel: "silent", prefix: null, limits })
-  registerRoutes(server, [endless, slow], async () => null)
+  registerRoutes(server, [endless, large, slow], async () => null)
   url = new URL(await server.listen({ host: "127.0.0.1", port: 0 }))
 })
 afterAll(() => server.close())
@@ -62,8 +72,35 @@ test("law 8: an answer that its client does not read is ended, and what makes it
   ended = []
   const socket = ask("/endless")
   socket.pause()
+  await setTimeout(unreadMs * 0.8)
+  expect(ended).toEqual([])
   await expect.poll(() => ended.toSorted(), { timeout: 30_000 }).toEqual(["left", "made no further"])
   socket.destroy()
+})
+
+test("law 8: an answer in one write that its client does not read is ended in the time of the limit", async () => {
+  ended = []
+  const asked = performance.now()
+  const socket = ask("/large")
+  socket.pause()
+  await expect.poll(() => ended, { timeout: 30_000 }).toEqual(["closed"])
+  // The limit, a quarter of it, and what filling the buffers of the system takes; Node by itself takes twice the limit.
+  expect((performance.now() - asked) / unreadMs).toBeGreaterThan(1)
+  expect((performance.now() - asked) / unreadMs).toBeLessThan(1.6)
+  socket.destroy()
+})
+
+test("law 8: a client that takes a large answer bit by bit has it, however long one write takes", async () => {
+  ended = []
+  const socket = ask("/large")
+  const parts = socket.iterator({ destroyOnReturn: false })
+  for (const started = performance.now(); performance.now() - started < 3 * unreadMs;) {
+    for (let bytes = 0; bytes < 2 * 1024 * 1024;) bytes += ((await parts.next()).value as Buffer).length
+    await setTimeout(unreadMs / 3)
+  }
+  expect(ended).toEqual([])
+  socket.destroy()
+  await expect.poll(() => ended).toEqual(["closed"])
 })
 
 test("law 8: a client that reads slowly has its answer as long as it reads", async () => {
