@@ -62,5 +62,5 @@ def _disk_full(folder: Path, needed_bytes: int, free: int) -> EngineError:
     return EngineError(
         "disk_full",
         f"The disk of {folder} is full: about {needed_bytes} bytes are needed, {free} are free. "
-        "Delete old checkpoints or enlarge the disk, then train again.",
+        "Delete old checkpoints or enlarge the disk, then ask again.",
     )
