@@ -5,9 +5,17 @@
  *
  * PGlite answers without leaving the turn of the event loop. Were the session lent on at once, those who wait already
  * would have all of it, and no request that came meanwhile would even be read; so now and then the loop gets its turn.
+ * So it does between the statements of a long transaction: those who want the session wait for its end, others do not.
  */
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { type DatabaseConnection, PGliteAdapter, PGliteDialect, PGliteDriver, type PGliteDialectConfig } from "kysely"
+import {
+  type AbortableOperationOptions,
+  type DatabaseConnection,
+  PGliteAdapter,
+  PGliteDialect,
+  PGliteDriver,
+  type PGliteDialectConfig,
+} from "kysely"
 import type { FairQueue, LeaveQueue } from "../../work/fair-queue.ts"
 
 export class SerialPGliteDialect extends PGliteDialect {
@@ -51,17 +59,32 @@ class SerialPGliteDriver extends PGliteDriver {
     this.#queue = queue
   }
 
+  override async init(options?: AbortableOperationOptions): Promise<void> {
+    await super.init(options)
+    // It keeps the state of its transaction, so it cannot be wrapped in another.
+    const connection = await super.acquireConnection()
+    const execute = connection.executeQuery.bind(connection)
+    connection.executeQuery = async (query, ...rest) => {
+      await this.#shareTurn()
+      return execute(query, ...rest)
+    }
+  }
+
   override async acquireConnection(): Promise<DatabaseConnection> {
     this.#endLoan = await this.#queue.enter("heavy")
-    if (this.#turnBegan === null) {
-      this.#turnBegan = performance.now()
-      setImmediate(() => (this.#turnBegan = null))
-    }
     return super.acquireConnection()
   }
 
   override async releaseConnection(): Promise<void> {
-    if (this.#turnBegan !== null && performance.now() - this.#turnBegan > longestTurnMs) await nextTurn()
+    await this.#shareTurn()
     this.#endLoan()
+  }
+
+  /** Lets the event loop have its turn where statements have had it for long. */
+  async #shareTurn(): Promise<void> {
+    if (this.#turnBegan !== null && performance.now() - this.#turnBegan > longestTurnMs) await nextTurn()
+    if (this.#turnBegan !== null) return
+    this.#turnBegan = performance.now()
+    setImmediate(() => (this.#turnBegan = null))
   }
 }
