@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 _LEAST_DIM = 64
-_LEAST_KEYS = 1 << 19
+_LEAST_KEYS = 1 << 18
 """Products need heads of so many features and so many numbers of keys: below, their five operators gain nothing."""
 
 
