@@ -522,6 +522,7 @@ describe("values beside the table", () => {
     await page.getByRole("button", { name: "Count all" }).click()
     await values(page, "Status").getByText("344", { exact: true }).waitFor()
     await page.getByText("Counted back to").waitFor({ state: "hidden" })
+    await page.unrouteAll({ behavior: "wait" })
     await close()
   })
 
@@ -577,14 +578,27 @@ describe("values beside the table", () => {
   })
 
   test("and of time there are bars, which take a range", async () => {
-    await sendTo("local/hours", [callOf({ at: start - 5 * 3_600_000 }), callOf({}), callOf({ at: start + 1 })])
+    await sendTo("local/hours", [callOf({ at: start - 20 * 3_600_000 }), callOf({}), callOf({ at: start + 1 })])
     const { page, close } = await signedIn(browser, heddle, "/local/hours/traces")
     const bars = page.getByRole("img", { name: /^3 calls from/ })
     await bars.waitFor()
     await bars.click({ position: { x: 10, y: 10 } })
     await page.getByText("1 trace", { exact: true }).waitFor()
-    expect(search(page).get("from")).toBe("2026-11-20T05:00:00Z")
-    expect(search(page).get("to")).toBe("2026-11-20T06:00:00Z")
+    expect(search(page).get("from")).toBe("2026-11-19T14:00:00Z")
+    expect(search(page).get("to")).toBe("2026-11-19T15:00:00Z")
+    await close()
+  })
+
+  test("calls that began within a minute have bars of seconds", async () => {
+    await sendTo("local/seconds", [callOf({}), callOf({ at: start + 20_000 }), callOf({ at: start + 61_000 })])
+    const { page, close } = await signedIn(browser, heddle, "/local/seconds/traces")
+    const bars = page.getByRole("img", { name: /^3 calls from/ })
+    await bars.waitFor()
+    expect(await bars.locator(":scope > *").count()).toBe(62)
+    await bars.click({ position: { x: 3, y: 10 } })
+    await page.getByText("1 trace", { exact: true }).waitFor()
+    expect(search(page).get("from")).toBe("2026-11-20T10:00:00Z")
+    expect(search(page).get("to")).toBe("2026-11-20T10:00:01Z")
     await close()
   })
 })
@@ -825,6 +839,7 @@ test("back from a trace the list is as it was left: its rows, and where they wer
   expect([await scrolled(), await place.innerText()]).toEqual([9_000, text])
   // One who comes anew begins at the top.
   await page.getByRole("link", { name: "Overview" }).click()
+  await place.waitFor({ state: "detached" })
   await page.getByRole("link", { name: "Traces", exact: true }).click()
   await row(page, 1).getByRole("link").waitFor()
   expect(await scrolled()).toBe(0)

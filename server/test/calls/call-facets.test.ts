@@ -65,6 +65,23 @@ describe("calls 3.11: /calls/facets", () => {
     expect(await shown({ facets: ["ended_at"] })).toEqual(["2026-01-02T06:00:00Z×3 null×1"])
   })
 
+  test("counts times by the minute and by the second", async () => {
+    const times = ["03:04:05.000000", "03:04:05.999999", "03:04:06.000000", "03:05:00.000000"]
+    const close = await projectWith(
+      times.map((time, index) => call(`close-${index}`, { started_at: `2026-01-02 ${time}` })),
+    )
+    const by = (time_unit: string) => shown({ facets: ["started_at"], time_unit }, close)
+    expect(await by("hour")).toEqual(["2026-01-02T03:00:00Z×4"])
+    expect(await by("minute")).toEqual(["2026-01-02T03:05:00Z×1 2026-01-02T03:04:00Z×3"])
+    expect(await by("second")).toEqual(["2026-01-02T03:05:00Z×1 2026-01-02T03:04:06Z×1 2026-01-02T03:04:05Z×2"])
+    const refused = await opened.acme.post("/calls/facets", {
+      project_id: close,
+      facets: ["op_name"],
+      time_unit: "day",
+    })
+    expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ["body", "time_unit"] }] } })
+  })
+
   test("counts times of every year that calls may have", async () => {
     const times = ["1900-01-01 00:59:00", "1969-12-31 23:59:59", "2106-02-07 07:00:00", "2299-12-31 23:30:00"]
     const far = await projectWith(

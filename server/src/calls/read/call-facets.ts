@@ -29,7 +29,7 @@ export async function callFacets(
   const selection = await selectionOf(dependencies, principal, project, { ...request, sort_by: [] })
   const { projectId, retentionDays } = selection
   const scope = { projectId, projectName: project.name, retentionDays, expansions: [] }
-  const requested = facetFields(request.facets, scope)
+  const requested = facetFields(request.facets, request.time_unit ?? "hour", scope)
   const counts = requested.fields.map(() => new Map<string | null, number>())
   let counted = 0
   const read = async (range: SortTimeRange) => {

@@ -8,6 +8,9 @@ const mostFields = 16
 export const mostFacetValues = 1000
 const longestBudgetMs = 30_000
 
+/** Units that times are counted by. */
+export const facetTimeUnits = ["hour", "minute", "second"] as const
+
 export const callFacetsRequest = z.looseObject({
   project_id: z.string(),
   filter: callsFilter.nullish(),
@@ -15,6 +18,7 @@ export const callFacetsRequest = z.looseObject({
   facets: boundedList(z.string(), mostFields).min(1, "name at least one field"),
   limit: z.int().min(1).max(mostFacetValues).nullish(),
   budget_ms: z.int().min(0).max(longestBudgetMs).nullish(),
+  time_unit: z.enum(facetTimeUnits).nullish(),
 })
 
 export const callFacet = z.object({
@@ -29,5 +33,6 @@ export const callFacetsAnswer = z.object({
   counted_from: z.iso.datetime().nullable(),
 })
 
+export type FacetTimeUnit = (typeof facetTimeUnits)[number]
 export type CallFacetsRequest = z.output<typeof callFacetsRequest>
 export type CallFacetsAnswer = z.output<typeof callFacetsAnswer>

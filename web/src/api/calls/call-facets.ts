@@ -7,7 +7,7 @@ import { jsonQuery } from "../queries.ts"
 
 export type CallFacets = z.output<typeof callFacetsAnswer>
 export type CallFacetsQuery = Pick<CallsQuery, "project_id" | "filter" | "query"> &
-  Pick<z.input<typeof callFacetsRequest>, "facets" | "limit" | "budget_ms">
+  Pick<z.input<typeof callFacetsRequest>, "facets" | "limit" | "budget_ms" | "time_unit">
 
 /** Several countings, each on its own: fields that the filter names are counted as if it did not. */
 export function useCallFacets(bodies: readonly CallFacetsQuery[], live: { refetchInterval: number | false }) {

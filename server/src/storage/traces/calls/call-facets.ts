@@ -2,6 +2,7 @@
 import { callField, type CallFieldScope } from "./fields/call-query-fields.ts"
 import type { CallsSelection } from "./calls-selection.ts"
 import { callsFinal, callsTable } from "./calls-tables.ts"
+import type { FacetTimeUnit } from "../../../wire/calls/call-facets.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
@@ -44,21 +45,33 @@ interface FacetFields {
 /** Longer values are told apart by their first characters only. */
 const longestValue = 1000
 
-/** Times are counted by the hour. @throws {HeddleError} for what is no field of a call. */
-export function facetFields(paths: readonly string[], scope: Omit<CallFieldScope, "parameters">): FacetFields {
+/** Times are counted by the unit. @throws {HeddleError} for what is no field of a call. */
+export function facetFields(
+  paths: readonly string[],
+  timeUnit: FacetTimeUnit,
+  scope: Omit<CallFieldScope, "parameters">,
+): FacetFields {
   const parameters = new SqlParameters("f")
   const fields = paths.map((path) => {
     const value = callField(path, { ...scope, parameters })
     const isTime = value.kind === "time"
-    const sql = isTime ? hourSql(value.as("time")) : `substringUTF8(${value.as("text")}, 1, ${longestValue})`
+    const sql = isTime ? unitSql(value.as("time"), timeUnit) : `substringUTF8(${value.as("text")}, 1, ${longestValue})`
     return { path, sql, isTime }
   })
   return { fields, parameters }
 }
 
+/** Of a time like 2026-01-02 03:04:05.678, the characters up to its unit, and what makes a whole time of them. */
+const unitTexts = {
+  hour: { length: 13, end: ":00:00Z" },
+  minute: { length: 16, end: ":00Z" },
+  second: { length: 19, end: "Z" },
+} as const satisfies Record<FacetTimeUnit, object>
+
 /** From the text of the time: ClickHouse's own start of an hour is right from 1970 to 2106 only. */
-function hourSql(time: string): string {
-  return `concat(replaceOne(substring(toString(${time}), 1, 13), ' ', 'T'), ':00:00Z')`
+function unitSql(time: string, unit: FacetTimeUnit): string {
+  const { length, end } = unitTexts[unit]
+  return `concat(replaceOne(substring(toString(${time}), 1, ${length}), ' ', 'T'), '${end}')`
 }
 
 interface CountedValue {

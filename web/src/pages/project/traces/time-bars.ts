@@ -1,7 +1,6 @@
-/** Hours as bars of a strip: as many as there is room for, each of them the same number of hours. */
-import type { Hour } from "./use-facets.ts"
+/** Counts of times as bars of a strip: as many as there is room for, each of them the same stretch of time. */
+import type { TimeCounts } from "./use-time-counts.ts"
 
-export const hourMs = 3_600_000
 const mostBars = 120
 
 export interface TimeBar {
@@ -12,24 +11,29 @@ export interface TimeBar {
 }
 
 /** The earliest first, without gaps. */
-export function timeBars(hours: readonly Hour[]): TimeBar[] {
-  const [first, last] = [hours[0], hours.at(-1)]
+export function timeBars({ unitMs, counts }: TimeCounts): TimeBar[] {
+  const [first, last] = [counts[0], counts.at(-1)]
   if (first === undefined || last === undefined) return []
-  const span = (last.start - first.start) / hourMs + 1
-  const width = widths.find((hoursOfBar) => span / hoursOfBar <= mostBars) ?? Math.ceil(span / mostBars)
-  const barMs = width * hourMs
+  const span = last.start - first.start + unitMs
+  const barMs =
+    widths.find((width) => width >= unitMs && span / width <= mostBars) ?? Math.ceil(span / mostBars / day) * day
   const start = Math.floor(first.start / barMs) * barMs
-  const count = Math.floor((last.start - start) / barMs) + 1
-  const bars = Array.from({ length: count }, (_, index) => ({
+  const length = Math.floor((last.start - start) / barMs) + 1
+  const bars = Array.from({ length }, (_, index) => ({
     from: start + index * barMs,
     to: start + (index + 1) * barMs,
     count: 0,
   }))
-  for (const hour of hours) {
-    const bar = bars[Math.floor((hour.start - start) / barMs)]
-    if (bar !== undefined) bar.count += hour.count
+  for (const time of counts) {
+    const bar = bars[Math.floor((time.start - start) / barMs)]
+    if (bar !== undefined) bar.count += time.count
   }
   return bars
 }
 
-const widths = [1, 2, 3, 6, 12, 24, 48, 168]
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
+const widths = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * second),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minute),
+  ...[1, 2, 3, 6, 12, 24, 48, 168].map((hours) => hours * hour),
+]

@@ -4,17 +4,19 @@ import { classNames } from "../../../components/class-names.ts"
 import { nounOf } from "../../../format/counted.ts"
 import { formatCount, formatExact } from "../../../format/numbers.ts"
 import { formatMoment, formatTick, formatTime } from "../../../format/times.ts"
-import { hourMs, timeBars } from "./time-bars.ts"
+import { timeBars } from "./time-bars.ts"
 import styles from "./time-strip.module.css"
-import type { Hour } from "./use-facets.ts"
+import type { TimeCounts } from "./use-time-counts.ts"
 
 interface TimeStripProps {
-  hours: readonly Hour[]
+  times: TimeCounts
   onRange: (from: string, to: string) => void
 }
 
-export function TimeStrip({ hours, onRange }: TimeStripProps) {
-  const bars = timeBars(hours)
+const minuteMs = 60_000
+
+export function TimeStrip({ times, onRange }: TimeStripProps) {
+  const bars = timeBars(times)
   const [marked, setMarked] = useState<[number, number] | null>(null)
   const [first, last] = [bars[0], bars.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -31,8 +33,10 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
     if (start !== undefined && end !== undefined) onRange(isoOf(start.from), isoOf(end.to))
   }
   const total = bars.reduce((sum, { count }) => sum + count, 0)
-  const name = (time: number) => (isToday(time) ? formatTick(new Date(time), hourMs) : formatTime(new Date(time)))
-  const moment = (time: number) => formatMoment(new Date(time))
+  const barMs = first.to - first.from
+  const name = (time: number) =>
+    isToday(time) ? formatTick(new Date(time), Math.min(barMs, minuteMs)) : formatTime(new Date(time))
+  const moment = (time: number) => formatMoment(new Date(time), {}, barMs < minuteMs)
   return (
     <figure className={styles.strip}>
       <div
@@ -66,7 +70,7 @@ export function TimeStrip({ hours, onRange }: TimeStripProps) {
   )
 }
 
-/** The place of the strip while the hours are counted: what is below it stays where it is. */
+/** The place of the strip while times are counted: what is below it stays where it is. */
 export function TimeStripPlace() {
   return (
     <div className={styles.strip} aria-hidden>

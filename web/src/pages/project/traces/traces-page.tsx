@@ -1,6 +1,6 @@
 /** Every trace of a project, or every call: filtered, sorted, selected, and live. All of it is in the address. */
 import { getRouteApi } from "@tanstack/react-router"
-import { type CSSProperties, useEffect, useEffectEvent, useState } from "react"
+import { type CSSProperties, type ReactNode, useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { callName } from "../../../calls/call-names.ts"
 import { pathsOfCall } from "../../../calls/payload-path.ts"
@@ -16,7 +16,6 @@ import { mostInAddress } from "../../../kept/kept-list.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
 import { useMedia } from "../../../shell/use-media.ts"
-import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import { NoProject } from "../no-project.tsx"
 import { Agents } from "./agents/agents.tsx"
 import { Conversations } from "./agents/conversations.tsx"
@@ -27,6 +26,7 @@ import { Facets } from "./facets.tsx"
 import { FilterBar } from "./filter-bar.tsx"
 import { searchOfListed } from "./listed-switch.tsx"
 import { NoMatch, NoTraces } from "./no-traces.tsx"
+import { useRowInHand } from "./row-in-hand.ts"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
 import { TimeStrip, TimeStripPlace } from "./time-strip.tsx"
@@ -41,8 +41,6 @@ import { useFacets } from "./use-facets.ts"
 const route = getRouteApi("/signed-in/$entity/$project/traces")
 /** Columns that fit on a narrow screen. */
 const narrowColumns = ["time", "status", "name", "input"]
-/** Walking through rows has come to rest. */
-const restMs = 400
 
 export function TracesPage() {
   const project = useProjectOfPage()
@@ -55,7 +53,6 @@ export function TracesPage() {
 function Traces({ project }: { project: CurrentProject }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const isLeaving = useIsLeaving()
   const { q = "", from = "", to = "", scope, live: isLive = false } = search
   const change = (next: Partial<typeof search>, replace = true) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace })
@@ -80,9 +77,11 @@ function Traces({ project }: { project: CurrentProject }) {
     isEnabled: filterError === null,
   })
   const [picked, setPicked] = useState<ReadonlySet<string>>(() => new Set(search.picked ?? []))
-  const [inHand, setInHand] = useState<{ index: number; id: string } | null>(
-    search.row === undefined || search.row === "" ? null : { index: 0, id: search.row },
-  )
+  const { current, setCurrent } = useRowInHand({
+    idAt: rows.idAt,
+    inAddress: search.row,
+    onRest: (row) => change({ row }),
+  })
   const [isChoosing, setChoosing] = useState(false)
   const [isOverValues, setOverValues] = useState(false)
   const isWide = useMedia("(min-width: 1280px)")
@@ -142,20 +141,6 @@ function Traces({ project }: { project: CurrentProject }) {
       params: { ...project.params, trace: call.trace_id },
       search: call.parent_id === null ? {} : { span: call.id },
     })
-  // New rows above it may have moved it down.
-  const current = inHand === null ? null : placeOf(inHand, rows.idAt)
-  const setCurrent = (index: number) => {
-    setInHand({ index, id: rows.idAt(index) ?? "" })
-  }
-  const rowInHand = inHand?.id === "" ? undefined : inHand?.id
-  const tellRow = useEffectEvent((id: string | undefined) => {
-    if (!isLeaving() && id !== undefined && id !== search.row) change({ row: id })
-  })
-  // The clock: a browser takes few new addresses a second, and a key that is held walks faster.
-  useEffect(() => {
-    const timer = setTimeout(() => tellRow(rowInHand), restMs)
-    return () => clearTimeout(timer)
-  }, [rowInHand])
   const hasNew = rows.added > 0
   useKeys([
     ...(hasNew ? [{ keys: "n", label: "show new calls", group: "Traces", run: rows.showNew }] : []),
@@ -175,6 +160,42 @@ function Traces({ project }: { project: CurrentProject }) {
     clauses,
     onFilter: (text: string) => change({ q: text }, false),
     onCountAll: () => setCountedWhole(JSON.stringify([q, from, to, scope])),
+  }
+  let nothing: ReactNode
+  if (isUnknown) nothing = <NoProject project={project} />
+  else if (isFiltered) {
+    nothing = (
+      <NoMatch
+        project={project}
+        clauses={clauses}
+        range={range}
+        rootsOnly={rootsOnly}
+        onFilter={(text) => change({ q: text }, false)}
+        onAllTime={() => change({ from: "", to: "" }, false)}
+        onAllCalls={() => change({ scope: "all" }, false)}
+      />
+    )
+  } else {
+    nothing = (
+      <NoTraces
+        project={project}
+        rootsOnly={rootsOnly}
+        isLive={isLive}
+        onLive={() => change({ live: true })}
+        onAllCalls={() => change({ scope: "all" }, false)}
+      />
+    )
+  }
+  let banner: ReactNode
+  if (hasNew) {
+    banner = (
+      <button type="button" className={styles.banner} onClick={rows.showNew}>
+        {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
+        {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
+      </button>
+    )
+  } else if (isBySomeTokens) {
+    banner = <p className={styles.note}>Traces whose outermost call reports no tokens itself come last.</p>
   }
   return (
     <div className={styles.page}>
@@ -216,39 +237,19 @@ function Traces({ project }: { project: CurrentProject }) {
       )}
       {filterError === null &&
         !isEmpty &&
-        (counted.hours !== undefined ? (
-          <TimeStrip hours={counted.hours} onRange={(start, end) => change({ from: start, to: end }, false)} />
+        (counted.times !== undefined ? (
+          <TimeStrip times={counted.times} onRange={(start, end) => change({ from: start, to: end }, false)} />
         ) : (
           counted.error === null && <TimeStripPlace />
         ))}
       <div className={styles.panes}>
         {hasFacets && canFilter && <Facets {...facets} />}
         <div className={styles.rows} style={{ "--long-ms": longMs } as CSSProperties}>
-          {filterError !== null ? null : isEmpty ? (
-            isUnknown ? (
-              <NoProject project={project} />
-            ) : isFiltered ? (
-              <NoMatch
-                project={project}
-                clauses={clauses}
-                range={range}
-                rootsOnly={rootsOnly}
-                onFilter={(text) => change({ q: text }, false)}
-                onAllTime={() => change({ from: "", to: "" }, false)}
-                onAllCalls={() => change({ scope: "all" }, false)}
-              />
-            ) : (
-              <NoTraces
-                project={project}
-                rootsOnly={rootsOnly}
-                isLive={isLive}
-                onLive={() => change({ live: true })}
-                onAllCalls={() => change({ scope: "all" }, false)}
-              />
-            )
-          ) : rows.isReading ? (
-            rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />
-          ) : (
+          {filterError === null && isEmpty && nothing}
+          {filterError === null && !isEmpty && rows.isReading && rows.error === null && (
+            <SkeletonRows what={`Reading ${what}`} rows={24} />
+          )}
+          {filterError === null && !isEmpty && !rows.isReading && (
             <DataTable
               key={listKey}
               label={rootsOnly ? "Traces" : "Calls"}
@@ -266,16 +267,7 @@ function Traces({ project }: { project: CurrentProject }) {
               onCurrent={setCurrent}
               onOpen={open}
               rowState={({ call }) => (call.exception == null ? undefined : "failed")}
-              banner={
-                hasNew ? (
-                  <button type="button" className={styles.banner} onClick={rows.showNew}>
-                    {formatCount(rows.added)} new {rows.added === 1 ? what.slice(0, -1) : what}
-                    {rows.newest !== undefined && ` since ${formatTime(new Date(rows.newest))}`}. Show them <kbd>n</kbd>
-                  </button>
-                ) : isBySomeTokens ? (
-                  <p className={styles.note}>Traces whose outermost call reports no tokens itself come last.</p>
-                ) : undefined
-              }
+              banner={banner}
             />
           )}
         </div>
@@ -329,14 +321,4 @@ function KeyHints() {
       <Keys of="j" /> <Keys of="k" /> row <Keys of="Enter" /> open <Keys of="x" /> select
     </span>
   )
-}
-
-/** Rows below its old place among which a row is looked for that new ones have moved down. */
-const farthestMove = 500
-
-function placeOf({ index, id }: { index: number; id: string }, idAt: (index: number) => string | undefined) {
-  // Its page is not there now.
-  if (id === "" || idAt(index) === undefined) return index
-  for (let place = index; place < index + farthestMove; place += 1) if (idAt(place) === id) return place
-  return null
 }

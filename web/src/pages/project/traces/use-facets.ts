@@ -1,5 +1,5 @@
-/** Counts beside the filter: of each field as if its own boxes were empty, and of the hours. */
-import { type CallFacets, useCallFacets } from "../../../api/calls/call-facets.ts"
+/** Counts beside the filter: of each field as if its own boxes were empty, and of the times when calls began. */
+import { useCallFacets } from "../../../api/calls/call-facets.ts"
 import {
   facetFields,
   filterValues,
@@ -9,12 +9,11 @@ import {
 } from "../../../calls/filter/facet-clauses.ts"
 import { type Scope, selectionOf } from "../../../calls/filter/filter-query.ts"
 import type { Clause } from "../../../calls/filter/filter-text.ts"
+import { mostTimes, started, useTimeCounts } from "./use-time-counts.ts"
 
 const budgetMs = 400
 const mostValues = 200
-const mostHours = 1000
 const liveMs = 5_000
-const hours = "started_at"
 
 export interface Facet extends FacetField {
   /** undefined: not counted yet. */
@@ -35,20 +34,18 @@ export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted
   const plain = facetFields.filter(({ field, path }) => !isPayload(path) && !isFiltered(clauses, field))
   const alone = facetFields.filter((field) => !plain.includes(field))
   const countings = [
-    { fields: plain.map(({ path }) => path).concat(hours), clauses, limit: mostHours },
+    { fields: plain.map(({ path }) => path).concat(started), clauses, limit: mostTimes },
     ...alone.map(({ field, path }) => ({ fields: [path], clauses: withoutFacet(clauses, field), limit: mostValues })),
   ]
+  const countingOf = (of: readonly Clause[]) => ({
+    project_id: scope.projectId,
+    ...selectionOf(of, scope),
+    ...(isWhole ? {} : { budget_ms: budgetMs }),
+  })
+  const live = { refetchInterval: isLive ? liveMs : (false as const) }
   const answers = useCallFacets(
-    isEnabled
-      ? countings.map(({ fields, clauses: without, limit }) => ({
-          project_id: scope.projectId,
-          ...selectionOf(without, scope),
-          facets: fields,
-          limit,
-          ...(isWhole ? {} : { budget_ms: budgetMs }),
-        }))
-      : [],
-    { refetchInterval: isLive ? liveMs : false },
+    isEnabled ? countings.map(({ fields, clauses: of, limit }) => ({ ...countingOf(of), facets: fields, limit })) : [],
+    live,
   )
   const valuesOf = (path: string) => {
     const place = countings.findIndex(({ fields }) => fields.includes(path))
@@ -64,25 +61,13 @@ export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted
       const values = valuesOf(field.path)
       return { ...field, values: values === undefined ? undefined : filterValues(field.field, values) }
     }),
-    hours: hoursOf(first?.data),
+    times: useTimeCounts(first?.data, countingOf(clauses), live),
     /** Some count from this time only; undefined: all count everything. */
     countedFrom: earliest,
     error: answers.find(({ error }) => error !== null)?.error ?? null,
     isCounting: answers.some(({ isFetching }) => isFetching),
     retry: () => answers.forEach(({ refetch }) => void refetch()),
   }
-}
-
-export interface Hour {
-  /** Milliseconds since 1970. */
-  start: number
-  count: number
-}
-
-/** The earliest first. */
-function hoursOf(answer: CallFacets | undefined): Hour[] | undefined {
-  const values = answer?.facets.find(({ field }) => field === hours)?.values
-  return values?.flatMap(({ value, count }) => (value === null ? [] : { start: Date.parse(value), count })).toReversed()
 }
 
 const isPayload = (path: string) => /^(?:inputs|output|attributes)\./.test(path)

@@ -91,6 +91,7 @@ export const callMeanings: Meanings = {
       facets: "Fields, as a query names them.",
       limit: "Values of each field; absent: 20.",
       budget_ms: "For how long calls are counted, in milliseconds; absent: all of them are.",
+      time_unit: "By what times are counted; absent: the hour.",
     },
     CallFacetsAnswer: {
       facets: "The fields, as they were asked for.",
