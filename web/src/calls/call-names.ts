@@ -1,6 +1,7 @@
 /** Name and outcome of a call. */
 import type { Call } from "../api/calls/calls.ts"
 import type { StatusKind } from "../components/signs/status.tsx"
+import { timeOf } from "./call-time.ts"
 
 const opRef = /^weave:\/\/\/[^/]+\/[^/]+\/(?:op|object)\/([^/:]+):/
 
@@ -14,9 +15,9 @@ export function callStatus({ exception, ended_at }: Pick<Call, "exception" | "en
   return ended_at == null ? "running" : "ok"
 }
 
-/** null: it runs still. */
+/** Milliseconds; null: it runs still. */
 export function callDuration({ started_at, ended_at }: Pick<Call, "started_at" | "ended_at">): number | null {
-  return ended_at == null ? null : Date.parse(ended_at) - Date.parse(started_at)
+  return ended_at == null ? null : timeOf(ended_at) - timeOf(started_at)
 }
 
 interface SentException {

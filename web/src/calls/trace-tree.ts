@@ -1,5 +1,6 @@
 /** The calls of a trace as a tree. There may be 50,000 of them: what is asked of all is worked out once, in one walk. */
 import { type CallKind, kindOfCall } from "./call-kind.ts"
+import { timeOf } from "./call-time.ts"
 
 /** Fields of a call that the tree needs; payloads are read for the selected call only. */
 export interface SpanRecord {
@@ -110,15 +111,6 @@ export function buildTree(records: readonly SpanRecord[], nameOf: NameOf, now: n
     durationMs: isOpen ? Math.max(last, now - startedAt) : last,
     running,
   }
-}
-
-/** Where the microseconds stand in `2026-11-20T10:00:00.000900Z`. */
-const microsAt = 23
-
-/** With the microseconds, which `Date` drops: calls inside one millisecond keep their order. */
-function timeOf(text: string): number {
-  const micros = text.length > microsAt + 1 ? Number(text.slice(microsAt, microsAt + 3)) / 1000 : 0
-  return Date.parse(text) + (Number.isNaN(micros) ? 0 : micros)
 }
 
 /** Calls whose parents go round in a circle hang from nothing: the first of them becomes a root. */
