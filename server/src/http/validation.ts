@@ -69,7 +69,8 @@ function withReceived(finding: Finding, value: unknown): string {
   if (!isUntold || message.includes(", received ")) return message
   const isLength = typeof finding.input === "string" && (code === "too_big" || code === "too_small")
   const told = shown(sentFor(finding, value), isLength)
-  return told === null ? message : `${message}, received ${told}`
+  // Some messages of our own begin with it.
+  return told === null || message.startsWith(`${told} `) ? message : `${message}, received ${told}`
 }
 
 /** What was sent there: zod has a number where a text was made one, and the whole object where its kind is unknown. */

@@ -76,7 +76,7 @@ test.each<[string, string, object, string]>([
   const { detail } = answer.body as { detail: { loc: string[]; msg: string }[] }
   const issue = detail.find(({ msg }) => msg.startsWith("at most"))
   expect(issue?.loc).toContain(field)
-  expect(issue?.msg).toMatch(/^at most \d+ in one request$/)
+  expect(issue?.msg).toMatch(/^at most \d+ in one request, received \d+ items$/)
 })
 
 test.each<[string, object, number]>([
