@@ -3,6 +3,8 @@ import type { FastifyInstance } from "fastify"
 import { once } from "node:events"
 import { type AddressInfo, connect } from "node:net"
 import { Readable } from "node:stream"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { registerRoutes } from "../register-routes.ts"
@@ -26,11 +28,32 @@ const early = route({
   },
 })
 
+/** Answers nothing for as long as its client stays. */
+const waiting = route({
+  ...shared,
+  path: "/waiting",
+  dialect: "reason",
+  handle: async ({ signal }) => {
+    await once(signal, "abort")
+    return {}
+  },
+})
+let kept: WeakRef<object>
+const remembered = route({
+  ...shared,
+  path: "/remembered",
+  dialect: "reason",
+  handle: async ({ request }) => {
+    kept = new WeakRef(request)
+    return {}
+  },
+})
+
 let server: FastifyInstance
 let port: number
 beforeAll(async () => {
   server = await createHttpServer({ logLevel: "silent", prefix: "/team/heddle" })
-  registerRoutes(server, [whole, early], async () => null)
+  registerRoutes(server, [whole, early, waiting, remembered], async () => null)
   await server.listen({ host: "127.0.0.1", port: 0 })
   port = (server.server.address() as AddressInfo).port
 })
@@ -96,6 +119,39 @@ test("an answer that has begun is cut off where the rest of its request cannot b
   const head = "POST /early HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
   const text = await exchange(head, "zz\r\n")
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"])
+})
+
+test("an answer that has begun stays as it is when a later request on its connection cannot be read", async () => {
+  const later = "POST /waiting HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n"
+  const text = await exchange("POST /early HTTP/1.1\r\nHost: a\r\n\r\n", later)
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"])
+})
+
+test("a request that was answered before its body came is not answered again when that cannot be read", async () => {
+  const text = await exchange("POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "zz\r\n")
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404"])
+})
+
+test("law 4: the line that is shown of a body is the one at fault", async () => {
+  const head = "POST /v1/messages HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+  const { body } = await refusal(`${head}2\r\n{}\r\nzz\r\n`)
+  expect(body).toMatchObject({ error: { message: containing("body does not come as its headers say") } })
+  expect(body).toMatchObject({ error: { message: containing('at "zz"') } })
+})
+
+test("law 8: an idle connection keeps nothing of the request that came last", async () => {
+  setFlagsFromString("--expose-gc")
+  const collect = runInNewContext("gc") as () => void
+  const socket = connect(port, "127.0.0.1")
+  socket.write("POST /remembered HTTP/1.1\r\nHost: a\r\n\r\n")
+  await once(socket, "data")
+  await expect
+    .poll(() => {
+      collect()
+      return kept.deref()
+    })
+    .toBeUndefined()
+  socket.destroy()
 })
 
 test("RFC 9112 3.2: a request without the header Host is refused, one of HTTP/1.0 is not", async () => {

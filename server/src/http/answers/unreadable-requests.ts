@@ -3,7 +3,7 @@
  * answers in a form of its own; here the answer has the form of every other error (law 4).
  */
 import type { FastifyInstance, FastifyRequest } from "fastify"
-import { maxHeaderSize, type ServerResponse, STATUS_CODES } from "node:http"
+import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { HeddleError } from "../../errors.ts"
 import { errorBody, statusIn } from "./error-dialects.ts"
@@ -14,8 +14,16 @@ interface ParserError extends Error {
   code?: string
   /** Such as "Invalid method encountered". */
   reason?: string
-  /** The bytes in which the parser gave up. */
+  /** The bytes in which the parser gave up, and how many of them it had read. */
   rawPacket?: Buffer
+  bytesParsed?: number
+}
+
+/** A request that is under way: it has not come whole, or its answer has not left whole. */
+interface Exchange {
+  url: string
+  request: IncomingMessage
+  answer: ServerResponse
 }
 
 const headers = {
@@ -29,8 +37,8 @@ const longestLine = 100
 
 export class UnreadableRequests {
   readonly #pathOf: (url: string) => string
-  /** By connection, the newest request on it and its answer. */
-  readonly #current = new WeakMap<Socket, { url: string; answer: ServerResponse }>()
+  /** By connection, in order: several where a client does not wait for answers. */
+  readonly #exchanges = new WeakMap<Socket, Set<Exchange>>()
 
   /** `pathOf`: the part of an address that the routes know. */
   constructor(pathOf: (url: string) => string) {
@@ -41,22 +49,33 @@ export class UnreadableRequests {
   watch(server: FastifyInstance): void {
     server.addHook("onRequest", async (request) => requireHost(request))
     // Ahead of Fastify, whose hooks run when the parser may have given up on the body already.
-    server.server.prependListener("request", ({ socket, url = "/" }, answer) =>
-      this.#current.set(socket, { url, answer }),
-    )
+    server.server.prependListener("request", (request, answer) => this.#follow(request, answer))
     // RFC 9110, 10.1.1: a server may ignore what it does not know.
     server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response))
+  }
+
+  #follow(request: IncomingMessage, answer: ServerResponse): void {
+    const exchange = { url: request.url ?? "/", request, answer }
+    const exchanges = this.#exchanges.getOrInsertComputed(request.socket, () => new Set())
+    exchanges.add(exchange)
+    // A connection may stay idle for long, and would keep in memory what was asked and answered on it.
+    const forget = () => {
+      if (request.complete && answer.writableFinished) exchanges.delete(exchange)
+    }
+    request.once("close", forget)
+    answer.once("close", forget)
   }
 
   /** For Fastify's `clientErrorHandler`. */
   readonly answer = (thrown: Error, socket: Socket): void => {
     const error: ParserError = thrown
-    const last = this.#current.get(socket)
-    const open = last?.answer.writableFinished === false ? last : null
-    // Nothing may stand in the middle of an answer that has begun.
-    if (error.code === "ECONNRESET" || !socket.writable || open?.answer.headersSent) return void socket.destroy(error)
-    const dialect = dialectOfPath(this.#pathOf(open?.url ?? urlIn(error)))
-    const refusal = refusalOf(error)
+    const exchanges = [...(this.#exchanges.get(socket) ?? [])]
+    const hasBegun = exchanges.some(({ answer }) => answer.headersSent)
+    // Nothing may stand in the middle of an answer that has begun, nor behind one as if it were the next.
+    if (error.code === "ECONNRESET" || !socket.writable || hasBegun) return void socket.destroy(error)
+    const newest = exchanges.at(-1)
+    const dialect = dialectOfPath(this.#pathOf(newest?.url ?? urlIn(error)))
+    const refusal = refusalOf(error, newest?.request.complete === false)
     const status = statusIn(dialect, refusal)
     const body = JSON.stringify(errorBody(refusal, dialect))
     const lines = Object.entries({ ...headers, "content-length": Buffer.byteLength(body) }).map(
@@ -78,7 +97,8 @@ function requireHost({ raw: { httpVersion, headers: sent } }: FastifyRequest): v
   }
 }
 
-function refusalOf({ code, reason, message, rawPacket }: ParserError): HeddleError {
+function refusalOf(error: ParserError, isInBody: boolean): HeddleError {
+  const { code, reason, message } = error
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return new HeddleError("request_timeout", "the head of the request did not arrive in time; send it again")
   }
@@ -88,17 +108,20 @@ function refusalOf({ code, reason, message, rawPacket }: ParserError): HeddleErr
       `the address and the headers have more than ${maxHeaderSize} bytes together; send fewer or shorter ones`,
     )
   }
-  const line = faultyLine(rawPacket?.toString("latin1") ?? "")
-  const where = line === null ? "" : `, at ${JSON.stringify(line.slice(0, longestLine))}`
+  const line = faultyLine(error)
+  const what = `${reason ?? message}${line === "" ? "" : `, at ${JSON.stringify(line.slice(0, longestLine))}`}`
+  if (isInBody) {
+    return new HeddleError("bad_request", `the request body does not come as its headers say: ${what}; send it whole`)
+  }
   return new HeddleError(
     "bad_request",
-    `this is no HTTP/1.1: ${reason ?? message}${where}; send a line such as "GET /health HTTP/1.1", then headers and an empty line`,
+    `this is no HTTP/1.1: ${what}; send a line such as "GET /health HTTP/1.1", then headers and an empty line`,
   )
 }
 
-/** null: not in the head of the request, or not found there. */
-function faultyLine(packet: string): string | null {
-  const [first = "", ...others] = (packet.split("\r\n\r\n", 1)[0] ?? "").split(/\r?\n/)
-  if (!/^[A-Z]+ \S+ HTTP\/1\.[01]$/.test(first)) return first === "" ? null : first
-  return others.find((line) => !/^[\w!#$%&'*+.^`|~-]+:/.test(line)) ?? null
+/** The line in which the parser gave up, as far as it came in the same packet; "": nothing of it did. */
+function faultyLine({ rawPacket, bytesParsed = 0 }: ParserError): string {
+  const packet = rawPacket?.toString("latin1") ?? ""
+  const start = packet.lastIndexOf("\n", bytesParsed - 1) + 1
+  return (packet.slice(start).split("\n", 1)[0] ?? "").replace(/\r$/, "")
 }
