@@ -70,6 +70,10 @@ const limits = z.object({
   id: z.uuid().nullish(),
   kind: z.enum(["rl", "sft"]),
   names: z.array(z.string()).max(1).default([]),
+  days: z
+    .number()
+    .min(1, { error: ({ input }) => `${String(input)} is less than a day` })
+    .nullish(),
   bias: z.record(z.string().regex(/^\d+$/, "a token id"), z.number()).default({}),
   source: z
     .discriminatedUnion("from", [z.object({ from: z.literal("a") }), z.object({ from: z.literal("b") })])
@@ -89,6 +93,7 @@ test.each([
   [{ kind: "dpo" }, 'Invalid option: expected one of "rl"|"sft", received "dpo"'],
   [{ kind: 5 }, 'Invalid option: expected one of "rl"|"sft", received 5'],
   [{ names: ["a", "b"] }, "Too big: expected array to have <=1 items, received 2 items"],
+  [{ days: 0 }, "0 is less than a day"],
   [{ bias: { hot: 1 } }, 'a token id, received "hot"'],
   [{ limit: "$1 $&" }, 'Invalid input: expected number, received "$1 $&"'],
   [{ source: { from: "c" } }, `Invalid discriminator value. Expected 'a' | 'b', received "c"`],
