@@ -50,7 +50,8 @@ export function CurveChart({ panel, curves, models, height, isSmall = false }: C
   const openStep = ({ target, clientX }: MouseEvent) => {
     const plot = target instanceof Element ? target.closest(".u-over")?.getBoundingClientRect() : undefined
     if (plot === undefined || x === "time" || range !== null) return
-    const step = stepAt(series, { left: clientX - plot.left, width: plot.width })
+    const own = curves.filter(({ model }) => model === params.name).flatMap(({ curve }) => curve.step)
+    const step = stepAt(own, series, { left: clientX - plot.left, width: plot.width })
     if (step === null) return
     void navigate({ to: "/$entity/$project/models/$name/steps/$step", params: { ...params, step: `${step}` } })
   }

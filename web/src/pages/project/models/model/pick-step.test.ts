@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { stepAt } from "./pick-step.ts"
 
-const line = { x: [1, 2, 3, 11], y: [0, 0, 0, 0] }
+const steps = [1, 2, 3, 11]
+const line = { x: steps, y: [0, 0, 0, 0] }
 
 test.each([
   [0, 1],
@@ -10,9 +11,14 @@ test.each([
   [75, 11],
   [100, 11],
 ])("at %s of 100 pixels: step %s", (left, step) => {
-  expect(stepAt([line], { left, width: 100 })).toBe(step)
+  expect(stepAt(steps, [line], { left, width: 100 })).toBe(step)
 })
 
-test("without a line there is no step", () => {
-  expect(stepAt([], { left: 3, width: 100 })).toBeNull()
+test("where the line of another model goes on, the step is the last of this one", () => {
+  const other = { x: [0, 400], y: [0, 0] }
+  expect(stepAt(steps, [line, other], { left: 80, width: 100 })).toBe(11)
+})
+
+test("without steps there is none", () => {
+  expect(stepAt([], [], { left: 3, width: 100 })).toBeNull()
 })

@@ -8,13 +8,11 @@ interface Place {
 }
 
 /**
- * The step that lies nearest to the place; null: there is none.
- * A line of 10,000 steps has fewer points than that: the nearest step is then one between two points.
+ * Of `steps` the one that lies nearest to the place; null: there are none. `lines`: all that the chart shows, also those of
+ * other models, which may go on where this one has no step.
  */
-export function stepAt(lines: readonly Points[], { left, width }: Place): number | null {
+export function stepAt(steps: readonly number[], lines: readonly Points[], { left, width }: Place): number | null {
   const [from, to] = wholeRange(lines) ?? [0, 0]
   const at = from + (left / width) * (to - from)
-  const known = lines.flatMap(({ x }) => Array.from(x))
-  const nearest = known.toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at))[0]
-  return nearest === undefined ? null : Math.round(nearest)
+  return steps.toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at))[0] ?? null
 }
