@@ -26,8 +26,8 @@ interface SentException {
 }
 
 /**
- * "ValueError: no such order": what an exception says in one line. The Weave SDKs write JSON, other clients a sentence or a
- * traceback, whose last line says what happened.
+ * "ValueError: no such order": what an exception says. The Weave SDKs write JSON, whose message may have several lines; other
+ * clients a sentence or a traceback, whose last line says what happened.
  */
 export function exceptionLine(exception: string): string {
   try {

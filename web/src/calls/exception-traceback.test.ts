@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { exceptionLine } from "./call-names.ts"
-import { tracebackText } from "./exception-traceback.ts"
+import { linesOnTheWay, tracebackText } from "./exception-traceback.ts"
 
 const frame = { filename: "agent.py", line_number: 14, function_name: "agent", text: "search(question)" }
 const ofWeave = JSON.stringify({ type: "ValueError", message: "no such order", traceback: [frame] })
@@ -25,4 +25,13 @@ test("a traceback of the Weave SDK reads as Python prints it", () => {
   )
   expect(tracebackText("Timeout")).toBe("Timeout")
   expect(tracebackText('{"type": "ValueError", "message": "late", "traceback": "gone"}')).toBe("ValueError: late")
+  expect(tracebackText('{"message": "late", "traceback": [null, 3]}')).toMatch(/\nlate$/)
+})
+
+test("the lines on the way to an exception are counted without those of its message", () => {
+  const two = { type: "ValidationError", message: "1 error for Order\nid is missing" }
+  expect(linesOnTheWay(JSON.stringify({ ...two, traceback: [frame] }))).toBe(2)
+  expect(linesOnTheWay(JSON.stringify(two))).toBe(0)
+  expect(linesOnTheWay("Traceback:\n  in agent\nValueError: late\n")).toBe(2)
+  expect(linesOnTheWay("Timeout")).toBe(0)
 })

@@ -19,12 +19,19 @@ export function tracebackText(exception: string): string {
   return [...lines, exceptionLine(exception)].join("\n")
 }
 
+/** Of its text those before the one that says what happened, which may take several lines itself. */
+export function linesOnTheWay(exception: string): number {
+  return lineCount(tracebackText(exception).trim()) - lineCount(exceptionLine(exception).trim())
+}
+
+const lineCount = (text: string) => text.split("\n").length
+
 /** null: it is not written by a Weave SDK. */
 function framesOf(exception: string): SentFrame[] | null {
   try {
     const sent = JSON.parse(exception) as { message?: unknown; traceback?: unknown } | null
     if (typeof sent?.message !== "string") return null
-    return Array.isArray(sent.traceback) ? (sent.traceback as SentFrame[]) : []
+    return Array.isArray(sent.traceback) ? sent.traceback.map((frame: SentFrame | null) => frame ?? {}) : []
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 /** A run of an evaluation: the call above its rows. */
 import type { Call } from "../api/calls/calls.ts"
 import { memberTexts } from "../json/json-text.ts"
-import { callStatus } from "../calls/call-names.ts"
+import { callStatus, exceptionLine } from "../calls/call-names.ts"
 import type { StatusKind } from "../components/signs/status.tsx"
 import { refName } from "./refs.ts"
 
@@ -20,6 +20,7 @@ export interface EvalRun {
   status: StatusKind
   startedAt: string
   endedAt: string | null
+  /** What it says, as lists show it. */
   exception: string | null
 }
 
@@ -46,6 +47,6 @@ export function evalRunOf(call: Call): EvalRun {
     status: callStatus(call),
     startedAt: call.started_at,
     endedAt: call.ended_at ?? null,
-    exception: call.exception ?? null,
+    exception: call.exception == null ? null : exceptionLine(call.exception),
   }
 }

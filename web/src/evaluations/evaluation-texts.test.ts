@@ -57,6 +57,11 @@ describe("a run", () => {
     expect(run('{"self":{"inline":1},"model":"gpt"}')).toMatchObject({ evaluation: "unnamed", model: "gpt" })
   })
 
+  test("that failed says why as lists of calls do", () => {
+    const exception = JSON.stringify({ type: "ValueError", message: "no rows", traceback: [] })
+    expect(run("{}", { exception }).exception).toBe("ValueError: no rows")
+  })
+
   test("is called by its model and version", () => {
     const one = run('{"model":"weave:///e/p/object/agent:abcdefghijk"}')
     expect(runLabel(one, [{ object_id: "agent", digest: "abcdefghijk", version_index: 3 }])).toBe("agent v3")

@@ -1,6 +1,6 @@
 /** Why a call failed: the line that says what happened, and the way there on demand. */
 import { exceptionLine } from "../../../calls/call-names.ts"
-import { tracebackText } from "../../../calls/exception-traceback.ts"
+import { linesOnTheWay, tracebackText } from "../../../calls/exception-traceback.ts"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { counted } from "../../../format/counted.ts"
@@ -8,7 +8,7 @@ import styles from "./failure.module.css"
 
 export function Failure({ exception }: { exception: string }) {
   const way = tracebackText(exception).trim()
-  const before = way.split("\n").length - 1
+  const before = linesOnTheWay(exception)
   return (
     <div className={styles.failure}>
       <Note kind="bad" title={exceptionLine(exception)}>
