@@ -150,6 +150,36 @@ test("a run gets another name, tags and notes, and is deleted after a question",
   await close()
 })
 
+test("a tag with a comma stays whole when only the name changes, and a run that is gone already does not stop a deletion", async () => {
+  const ask = async (query: string, input: object): Promise<{ data: { upsertBucket?: { bucket: { id: string } } } }> =>
+    heddle.send("POST", "/graphql", { query, variables: { input } })
+  await fillRun(heddle, "meanwhile", { name: "one", displayName: "one", exitCode: 0, steps: 3, tags: ["lr=1,2"] })
+  await fillRun(heddle, "meanwhile", { name: "two", displayName: "two", exitCode: 0, steps: 3 })
+  const { page, close } = await open("/local/meanwhile/runs/one")
+  await page.getByRole("button", { name: "Edit", exact: true }).click()
+  const edit = page.getByRole("dialog", { name: "Edit the run" })
+  await edit.getByRole("textbox", { name: "Name" }).fill("uno")
+  await edit.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("heading", { name: "uno" }).waitFor()
+  await page.reload()
+  await page.getByRole("region", { name: "Run", exact: true }).getByText("lr=1,2", { exact: true }).waitFor()
+  await page.goto(`${heddle.url}/local/meanwhile/runs`)
+  await rowOf(page, "two").getByRole("checkbox").check()
+  await rowOf(page, "uno").getByRole("checkbox").check()
+  await page.getByRole("button", { name: "Delete 2 runs…" }).click()
+  const named = { entityName: "local", modelName: "meanwhile", name: "two" }
+  const { data } = await ask(
+    "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }",
+    named,
+  )
+  await ask("mutation($input: DeleteRunInput) { deleteRun(input: $input) { success } }", {
+    id: data.upsertBucket?.bucket.id,
+  })
+  await page.getByRole("dialog").getByRole("button", { name: "Delete 2 runs" }).click()
+  await page.getByRole("heading", { name: "No runs yet" }).waitFor()
+  await close()
+})
+
 test("runs are found by their state, however they ended", async () => {
   const { page, close } = await open(`/${project}/runs`)
   await page.getByText("3 runs", { exact: true }).waitFor()

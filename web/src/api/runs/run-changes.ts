@@ -1,6 +1,6 @@
 /** Changes that a person makes to runs of the wandb client. */
 import { useMutation } from "@tanstack/react-query"
-import type { ApiError } from "../api-error.ts"
+import { ApiError } from "../api-error.ts"
 import { queryClient } from "../queries.ts"
 import { askGraphql } from "./graphql.ts"
 
@@ -31,20 +31,29 @@ interface RunsToDelete {
   leave: () => Promise<void>
 }
 
-/** One after the other: when one is refused, those before it are gone. */
+/** One after the other: when one is refused, those before it are gone, and another try begins behind them. */
 export function useDeleteRuns() {
   return useMutation<void, ApiError, RunsToDelete>({
     mutationFn: async ({ ids }) => {
-      for (const id of ids) await change(deleteText, { id })
+      for (const id of ids) {
+        await change(deleteText, { id }).catch((error: unknown) => {
+          if (!isGone(error)) throw error
+        })
+      }
     },
     onSuccess: (_answer, { leave }) => leave(),
     onSettled: staleRuns,
   })
 }
 
-/** Reads again every list of runs, every run, and how many there are. */
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "NOT_FOUND"
+}
+
+/** Reads again every list of runs, every run, how many there are, and whether a project has any. */
 function staleRuns(): Promise<void> {
   return queryClient.invalidateQueries({
-    predicate: ({ queryKey: [endpoint] }) => typeof endpoint === "string" && endpoint.startsWith("POST /graphql run"),
+    predicate: ({ queryKey: [endpoint] }) =>
+      typeof endpoint === "string" && (endpoint.startsWith("POST /graphql run") || endpoint === "GET /v1/projects"),
   })
 }

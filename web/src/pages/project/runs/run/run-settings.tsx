@@ -19,7 +19,8 @@ interface RunSettingsProps {
 
 export function RunSettings({ project, run, onClose }: RunSettingsProps) {
   const [name, setName] = useState(run.displayName || run.name)
-  const [tags, setTags] = useState(run.tags.join(", "))
+  /** null: left as they are. */
+  const [tags, setTags] = useState<string | null>(null)
   const [notes, setNotes] = useState(run.notes ?? "")
   const [isChecked, setChecked] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
@@ -34,7 +35,10 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
     event.preventDefault()
     setChecked(true)
     if (isNamed && !change.isPending)
-      change.mutate({ displayName: name.trim(), tags: tagsOf(tags), notes }, { onSuccess: onClose })
+      change.mutate(
+        { displayName: name.trim(), tags: tags === null ? run.tags : tagsOf(tags), notes },
+        { onSuccess: onClose },
+      )
   }
   return (
     <Dialog title="Edit the run" isOpen onClose={onClose} width={520} isForm>
@@ -50,7 +54,7 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
         <TextField
           label="Tags"
           hint="with commas between them"
-          value={tags}
+          value={tags ?? run.tags.join(", ")}
           onChange={({ target }) => setTags(target.value)}
         />
         <TextArea label="Notes" rows={4} value={notes} onChange={({ target }) => setNotes(target.value)} />
