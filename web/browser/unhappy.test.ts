@@ -231,6 +231,30 @@ test("a page that is gone to while the server is away opens when the server is b
   // Two starts of a server, on a machine that may be busy.
 }, 180_000)
 
+test("in a browser without room, which cannot note that it was reloaded, a page whose code is missing is reloaded by hand", async () => {
+  const project = "local/full"
+  await send(project, callOf(project))
+  const { page, close } = await signedIn(browser, heddle, `/${project}/traces`)
+  await firstRow(page).waitFor()
+  await page.evaluate(`{
+    let part = "x".repeat(2 ** 20)
+    for (let index = 0; part !== ""; index += 1) {
+      try {
+        sessionStorage.setItem("full" + index, part)
+      } catch {
+        part = part.slice(Math.ceil(part.length / 2))
+      }
+    }
+  }`)
+  await page.route("**/*.js", (asked) => asked.abort())
+  await page.getByRole("link", { name: "Evaluations" }).click()
+  await page.getByText("The code of this page is not there.").waitFor()
+  await page.unroute("**/*.js")
+  await page.getByRole("button", { name: "Reload" }).click()
+  await page.getByText("No evaluations yet").waitFor()
+  await close()
+})
+
 test("when the server restarts under an open page, its data stays, and it goes on by itself", async () => {
   await using server = await restartableServer()
   const url = await server.url()

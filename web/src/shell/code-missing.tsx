@@ -4,6 +4,7 @@ import { useEffect, useState } from "react"
 import { useIsAnswering } from "../api/is-answering.ts"
 import { Button } from "../components/controls/button.tsx"
 import { Note } from "../components/states/note.tsx"
+import { putText } from "../kept/put-text.ts"
 
 const reloadedAt = "heddle-reloaded-for-code"
 /** Another time so soon would not help either. */
@@ -11,14 +12,18 @@ const pauseMs = 30_000
 
 export function CodeMissing() {
   const isAnswering = useIsAnswering()
-  const [wasReloaded] = useState(() => Date.now() - Number(sessionStorage.getItem(reloadedAt)) < pauseMs)
+  const [isByHand] = useState(() => {
+    const last = sessionStorage.getItem(reloadedAt) ?? "0"
+    // A browser without room would not know that it has reloaded, and do so again and again.
+    return Date.now() - Number(last) < pauseMs || !putText(sessionStorage, reloadedAt, last)
+  })
   // The browser, which keeps what it could not load until it reads the page anew.
   useEffect(() => {
-    if (!isAnswering || wasReloaded) return
-    sessionStorage.setItem(reloadedAt, String(Date.now()))
+    if (!isAnswering || isByHand) return
+    putText(sessionStorage, reloadedAt, String(Date.now()))
     location.reload()
-  }, [isAnswering, wasReloaded])
-  if (isAnswering && wasReloaded) {
+  }, [isAnswering, isByHand])
+  if (isAnswering && isByHand) {
     return (
       <Note
         kind="bad"
