@@ -67,7 +67,8 @@ export const limitList = {
   answer_unread_ms: {
     default: 300_000,
     unit: "milliseconds",
-    meaning: "How long an answer may wait for its client to read on; it ends a quarter of that later at the latest.",
+    meaning:
+      "How long an answer may wait for its client to read on. Then its connection ends, a quarter of that time late at most.",
     answer: "none, the connection is closed",
   },
   run_row_bytes: {

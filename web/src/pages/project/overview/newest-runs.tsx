@@ -20,10 +20,10 @@ const mostValues = 3
 const telling = /reward|loss|score|acc/i
 
 export function NewestRuns({ project }: { project: CurrentProject }) {
-  const models = useModels({ ...project.params, limit: 100 }, slow).data?.data
+  const { data: models, isPending } = useModels({ ...project.params, limit: 100 }, slow)
   // A model has a run of its own name, which leads to the model.
-  const of = { filters: { name: { $nin: models?.map(({ name }) => name) } } }
-  const live = { ...slow, enabled: models !== undefined }
+  const of = { filters: { name: { $nin: models?.data.map(({ name }) => name) ?? [] } } }
+  const live = { ...slow, enabled: !isPending }
   const count = useRunCount(project.params, of, live)
   const runs = useRunPages(project.params, of, live)
   return (

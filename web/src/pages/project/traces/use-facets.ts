@@ -37,9 +37,9 @@ export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted
     { fields: plain.map(({ path }) => path).concat(started), clauses, limit: mostTimes },
     ...alone.map(({ field, path }) => ({ fields: [path], clauses: withoutFacet(clauses, field), limit: mostValues })),
   ]
-  const countingOf = (of: readonly Clause[]) => ({
+  const countingOf = (of: readonly Clause[], where = scope) => ({
     project_id: scope.projectId,
-    ...selectionOf(of, scope),
+    ...selectionOf(of, where),
     ...(isWhole ? {} : { budget_ms: budgetMs }),
   })
   const live = { refetchInterval: isLive ? liveMs : (false as const) }
@@ -61,7 +61,7 @@ export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted
       const values = valuesOf(field.path)
       return { ...field, values: values === undefined ? undefined : filterValues(field.field, values) }
     }),
-    times: useTimeCounts(first?.data, countingOf(clauses), live),
+    times: useTimeCounts(first?.data, (from, to) => countingOf(clauses, between(scope, from, to)), live),
     /** Some count from this time only; undefined: all count everything. */
     countedFrom: earliest,
     error: answers.find(({ error }) => error !== null)?.error ?? null,
@@ -69,6 +69,13 @@ export function useFacets({ clauses, scope, isLive, isEnabled, isWhole }: Wanted
     retry: () => answers.forEach(({ refetch }) => void refetch()),
   }
 }
+
+/** The part of the scope between two times, in milliseconds since 1970. */
+const between = (scope: Scope, from: number, to: number): Scope => ({
+  ...scope,
+  from: Math.max(scope.from ?? Number.NEGATIVE_INFINITY, from / 1000),
+  to: Math.min(scope.to ?? Number.POSITIVE_INFINITY, to / 1000),
+})
 
 const isPayload = (path: string) => /^(?:inputs|output|attributes)\./.test(path)
 

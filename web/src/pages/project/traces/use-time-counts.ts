@@ -19,16 +19,21 @@ export interface TimeCount {
   count: number
 }
 
-type Counting = Omit<CallFacetsQuery, "facets" | "limit" | "time_unit">
+/** What is counted between two times, in milliseconds since 1970. */
+type CountingWithin = (from: number, to: number) => Omit<CallFacetsQuery, "facets" | "limit" | "time_unit">
 interface Live {
   refetchInterval: number | false
 }
 
-/** undefined: not counted yet. `hours`: the answer to `counting`, by the hour. */
-export function useTimeCounts(hours: CallFacets | undefined, counting: Counting, live: Live): TimeCounts | undefined {
+/** undefined: not counted yet. `hours`: what the list counts by the hour. */
+export function useTimeCounts(
+  hours: CallFacets | undefined,
+  within: CountingWithin,
+  live: Live,
+): TimeCounts | undefined {
   const byHour = countsOf(hours, 3_600_000)
-  const byMinute = useSmaller(byHour, { unitMs: 60_000, time_unit: "minute" }, counting, live)
-  return useSmaller(byMinute, { unitMs: 1_000, time_unit: "second" }, counting, live)
+  const byMinute = useSmaller(byHour, { unitMs: 60_000, time_unit: "minute" }, within, live)
+  return useSmaller(byMinute, { unitMs: 1_000, time_unit: "second" }, within, live)
 }
 
 interface Unit {
@@ -40,11 +45,15 @@ interface Unit {
 function useSmaller(
   coarser: TimeCounts | undefined,
   { unitMs, time_unit }: Unit,
-  counting: Counting,
+  within: CountingWithin,
   live: Live,
 ): TimeCounts | undefined {
-  const isClose = coarser !== undefined && unitMs * 60 === coarser.unitMs && spanOf(coarser) <= mostCoarser
-  const [answer] = useCallFacets(isClose ? [{ ...counting, facets: [started], limit: mostTimes, time_unit }] : [], live)
+  const range = coarser?.unitMs === unitMs * 60 ? rangeOf(coarser) : null
+  const isClose = range !== null && range.to - range.from <= mostCoarser * unitMs * 60
+  const [answer] = useCallFacets(
+    isClose ? [{ ...within(range.from, range.to), facets: [started], limit: mostTimes, time_unit }] : [],
+    live,
+  )
   if (!isClose || answer === undefined || answer.error !== null) return coarser
   return countsOf(answer.data, unitMs)
 }
@@ -55,8 +64,8 @@ function countsOf(answer: CallFacets | undefined, unitMs: number): TimeCounts | 
   return counts && { unitMs, counts: counts.toReversed() }
 }
 
-/** In units; without a call infinite. */
-function spanOf({ unitMs, counts }: TimeCounts): number {
+/** null: there is no call. */
+function rangeOf({ unitMs, counts }: TimeCounts): { from: number; to: number } | null {
   const [first, last] = [counts[0], counts.at(-1)]
-  return first === undefined || last === undefined ? Number.POSITIVE_INFINITY : (last.start - first.start) / unitMs + 1
+  return first === undefined || last === undefined ? null : { from: first.start, to: last.start + unitMs }
 }
