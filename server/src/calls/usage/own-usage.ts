@@ -4,9 +4,9 @@
  * The SDKs add the usage of a call to every ancestor of it, and spans of agents often carry the sum over their
  * requests, so a plain sum over calls counts a request once for each of its ancestors. A call's own usage is what it
  * reports. Of a report that includes the usage of the call's descendants, theirs is taken off: of one that is known to be a
- * sum, and of one none of whose counts is less than theirs. Two exceptions: the sum on the span of an agent often leaves out what its tools asked models
- * for, and the report of a request never includes that. A span that reports the same counts as one span inside it tells of
- * the same request, and counts nothing.
+ * sum, and of one none of whose counts is less than theirs. Two exceptions: the sum on the span of an agent often leaves out
+ * what its tools asked models for, and the report of a request never includes that. A span that reports the same counts as
+ * one span inside it tells of the same request, and counts nothing.
  */
 import { answers } from "../../storage/traces/agents/counted-usage.ts"
 import type { OperationOfSpan } from "../../storage/traces/agents/span-operations.ts"
