@@ -2,7 +2,7 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Spline } from "lucide-react"
 import type { ReactNode } from "react"
-import { useModelMetrics, useModels } from "../../../api/training/training.ts"
+import { useModelMetrics } from "../../../api/training/training.ts"
 import { Sparkline } from "../../../components/charts/sparkline.tsx"
 import { Pane } from "../../../components/layout/pane.tsx"
 import { Delta } from "../../../components/signs/delta.tsx"
@@ -17,6 +17,7 @@ import type { CurrentProject } from "../../../shell/current-project.ts"
 import { type TellingCurve, tellingCurve, tellingMetrics } from "../training/telling-curve.ts"
 import styles from "./learning-models.module.css"
 import { slow } from "./live.ts"
+import { useNewestModels } from "./use-newest-models.ts"
 
 const mostShown = 8
 const pointsOfCurve = 60
@@ -28,7 +29,7 @@ interface LearningModelsProps {
 }
 
 export function LearningModels({ project, none }: LearningModelsProps) {
-  const models = useModels({ ...project.params, limit: 100 }, slow)
+  const models = useNewestModels(project)
   const newest = (models.data?.data ?? []).toSorted((a, b) => movedAt(b) - movedAt(a)).slice(0, mostShown)
   const metrics = useModelMetrics(
     { model_id: newest.map(({ id }) => id), metric: tellingMetrics, points: pointsOfCurve },

@@ -1,6 +1,5 @@
 /** The runs of the wandb client, the newest first, and what stands in the place of models where there are none. */
 import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
-import { useModels } from "../../../api/training/training.ts"
 import { Pane } from "../../../components/layout/pane.tsx"
 import { Count } from "../../../components/signs/figures.tsx"
 import { Time } from "../../../components/signs/time.tsx"
@@ -13,6 +12,7 @@ import { lastStep, summaryNumbers } from "../runs/run-values.ts"
 import { NoModels } from "../training/no-models.tsx"
 import { slow } from "./live.ts"
 import styles from "./newest-runs.module.css"
+import { useNewestModels } from "./use-newest-models.ts"
 
 const mostShown = 8
 const mostValues = 3
@@ -20,7 +20,7 @@ const mostValues = 3
 const telling = /reward|loss|score|acc/i
 
 export function NewestRuns({ project }: { project: CurrentProject }) {
-  const { data: models, isPending } = useModels({ ...project.params, limit: 100 }, slow)
+  const { data: models, isPending } = useNewestModels(project)
   // A model has a run of its own name, which leads to the model.
   const of = { filters: { name: { $nin: models?.data.map(({ name }) => name) ?? [] } } }
   const live = { ...slow, enabled: !isPending }

@@ -2,20 +2,19 @@
 import { useQuery } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { useProject } from "../../../api/organization/projects.ts"
-import { useModels } from "../../../api/training/training.ts"
 import { useFirstReading } from "../../../api/use-first-reading.ts"
 import { Segmented } from "../../../components/controls/segmented.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { windowSegments } from "../time-window.ts"
 import { LearningModels } from "./learning-models.tsx"
-import { slow } from "./live.ts"
 import { LoopStrip } from "./loop-strip.tsx"
 import { NewestTraces } from "./newest-traces.tsx"
 import styles from "./overview-page.module.css"
 import { RunningNow } from "./running-now.tsx"
 import { Traffic } from "./traffic.tsx"
 import { Waiting } from "./waiting.tsx"
+import { useNewestModels } from "./use-newest-models.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/")
 
@@ -29,7 +28,7 @@ export function OverviewPage({ project }: { project: CurrentProject }) {
   const { since = "24h" } = route.useSearch()
   const navigate = route.useNavigate()
   const hasRuns = useProject(project.entity, project.project).data?.has_runs
-  const models = useModels({ ...project.params, limit: 100 }, slow).data?.data
+  const models = useNewestModels(project).data?.data
   const { data: code } = useQuery({ ...runsCode, enabled: hasRuns || models?.length === 0 })
   const isRead = useFirstReading(mostWaitMs)
   return (
