@@ -152,6 +152,7 @@ function Traces({ project }: { project: CurrentProject }) {
   const listKey = JSON.stringify([q, from, to, scope, search.sort])
   const isUnknown = rows.error instanceof ApiError && rows.error.isNotFound
   const isEmpty = isUnknown || (rows.isCounted && !rows.isReading && rows.count === 0)
+  const hasList = filterError === null && !isEmpty
   const canFilter = filterError === null && !isUnknown && (!isEmpty || isFiltered)
   const what = rootsOnly ? "traces" : "calls"
   const countWords = `${formatAtLeast(rows.count, rows.isWhole)} ${rows.count === 1 ? what.slice(0, -1) : what}`
@@ -235,8 +236,7 @@ function Traces({ project }: { project: CurrentProject }) {
           <ErrorNote what={`The ${what} could not be read.`} error={rows.error} onRetry={rows.retry} />
         </div>
       )}
-      {filterError === null &&
-        !isEmpty &&
+      {hasList &&
         (counted.times !== undefined ? (
           <TimeStrip times={counted.times} onRange={(start, end) => change({ from: start, to: end }, false)} />
         ) : (
@@ -246,10 +246,8 @@ function Traces({ project }: { project: CurrentProject }) {
         {hasFacets && canFilter && <Facets {...facets} />}
         <div className={styles.rows} style={{ "--long-ms": longMs } as CSSProperties}>
           {filterError === null && isEmpty && nothing}
-          {filterError === null && !isEmpty && rows.isReading && rows.error === null && (
-            <SkeletonRows what={`Reading ${what}`} rows={24} />
-          )}
-          {filterError === null && !isEmpty && !rows.isReading && (
+          {hasList && rows.isReading && rows.error === null && <SkeletonRows what={`Reading ${what}`} rows={24} />}
+          {hasList && !rows.isReading && (
             <DataTable
               key={listKey}
               label={rootsOnly ? "Traces" : "Calls"}
@@ -272,7 +270,7 @@ function Traces({ project }: { project: CurrentProject }) {
           )}
         </div>
       </div>
-      {filterError === null && !isEmpty && !rows.isReading && (!isNarrow || isLive) && (
+      {hasList && !rows.isReading && (!isNarrow || isLive) && (
         <SelectionBar
           project={project}
           picked={[...picked]}
