@@ -1,15 +1,14 @@
 /** What a run is called, its tags and notes; and its end. */
 import { useNavigate } from "@tanstack/react-router"
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import { useChangeRun } from "../../../../api/runs/run-changes.ts"
 import type { OneRun } from "../../../../api/runs/runs.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { TextArea, TextField } from "../../../../components/controls/field.tsx"
-import { Dialog } from "../../../../components/layers/dialog.tsx"
+import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
 import { DeleteRuns } from "../delete-runs.tsx"
-import styles from "./run-settings.module.css"
 
 interface RunSettingsProps {
   project: CurrentProject
@@ -31,8 +30,7 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
     return <DeleteRuns runs={[run]} leave={leave} onClose={() => setDeleting(false)} />
   }
   const isNamed = name.trim() !== ""
-  const save = (event: FormEvent) => {
-    event.preventDefault()
+  const save = () => {
     setChecked(true)
     if (isNamed && !change.isPending)
       change.mutate(
@@ -41,37 +39,37 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
       )
   }
   return (
-    <Dialog title="Edit the run" isOpen onClose={onClose} width={520} isForm>
-      <form className={styles.form} onSubmit={save}>
-        <TextField
-          label="Name"
-          autoFocus
-          maxLength={256}
-          value={name}
-          error={isChecked && !isNamed ? "Give the run a name." : null}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <TextField
-          label="Tags"
-          hint="with commas between them"
-          value={tags ?? run.tags.join(", ")}
-          onChange={({ target }) => setTags(target.value)}
-        />
-        <TextArea label="Notes" rows={4} value={notes} onChange={({ target }) => setNotes(target.value)} />
-        {change.error && <ErrorNote what="The run is as before." error={change.error} />}
-        <div className={styles.actions}>
-          <span className={styles.first}>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
-              Delete the run…
-            </Button>
-          </span>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={change.isPending}>
-            {change.isPending ? "Saving…" : "Save"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Edit the run"
+      width={520}
+      action={change.isPending ? "Saving…" : "Save"}
+      isReady
+      isPending={change.isPending}
+      onSubmit={save}
+      onClose={onClose}
+      otherActions={
+        <Button kind="danger" onClick={() => setDeleting(true)}>
+          Delete the run…
+        </Button>
+      }
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        maxLength={256}
+        value={name}
+        error={isChecked && !isNamed ? "Give the run a name." : null}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <TextField
+        label="Tags"
+        hint="with commas between them"
+        value={tags ?? run.tags.join(", ")}
+        onChange={({ target }) => setTags(target.value)}
+      />
+      <TextArea label="Notes" rows={4} value={notes} onChange={({ target }) => setNotes(target.value)} />
+      {change.error && <ErrorNote what="The run is as before." error={change.error} />}
+    </FormDialog>
   )
 }
 
