@@ -39,6 +39,7 @@ test.skipIf(!existsSync(python) || !existsSync("/proc/self/environ"))(
           "OMP_NUM_THREADS=2",
           "MALLOC_ARENA_MAX=2",
           "CUDA_VISIBLE_DEVICES=",
+          "GLIBC_TUNABLES=glibc.malloc.hugetlb=1",
           "https_proxy=http://proxy.example:3128",
           `PATH=${process.env["PATH"]}`,
         ]),
