@@ -1,7 +1,7 @@
 /** Answers in zstd, gzip or br where the client takes them. */
 import fastifyCompress from "@fastify/compress"
 import type { FastifyInstance } from "fastify"
-import { constants } from "node:zlib"
+import zlib, { constants } from "node:zlib"
 
 /**
  * JSON and JSON Lines, besides what mime-db calls compressible, such as CSV and `application/octet-stream`: a route that
@@ -12,6 +12,12 @@ const compressible = /^application\/(json|jsonl|x-ndjson)\b/
 /** Smaller answers fit into one packet anyway. */
 const smallestBytes = 1400
 
+/**
+ * What a route has written leaves at once, and not when the compressor has enough for a block: the first lines of a stream are read
+ * while the others are still looked for.
+ */
+const zstdAtOnce = () => zlib.createZstdCompress({ flush: constants.ZSTD_e_flush })
+
 /** Must be awaited before the first route: it is added to each route as that is registered. */
 export async function compressAnswers(server: FastifyInstance): Promise<void> {
   await server.register(fastifyCompress, {
@@ -20,7 +26,8 @@ export async function compressAnswers(server: FastifyInstance): Promise<void> {
     customTypes: compressible,
     // In the order of preference. The levels are those that keep up with the store's reading.
     encodings: ["zstd", "gzip", "br"],
-    zlibOptions: { level: 1 },
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
+    zlibOptions: { level: 1, flush: constants.Z_SYNC_FLUSH },
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 }, flush: constants.BROTLI_OPERATION_FLUSH },
+    zlib: { ...zlib, createZstdCompress: zstdAtOnce },
   })
 }
