@@ -30,8 +30,9 @@ async function found(
   direction: Direction,
   limit: number | null,
   field = "started_at",
+  offset = 0,
 ) {
-  const body = { project_id, query: { $expr: expression }, columns: ["op_name"], limit }
+  const body = { project_id, query: { $expr: expression }, columns: ["op_name"], limit, offset }
   const lines = await app.acme.lines("/calls/stream_query", { ...body, sort_by: [{ field, direction }] })
   return (lines as { id: string }[]).map(({ id }) => id)
 }
@@ -251,11 +252,31 @@ describe("calls 3.6: in a project of many calls", () => {
       for (const limit of [20, 60]) {
         expect(await found(project, anywhere(word), "asc", limit)).toEqual(wanted.slice(0, limit))
         expect(await found(project, anywhere(word), "desc", limit)).toEqual(reversed.slice(0, limit))
+        for (const offset of [1, 25, 45]) {
+          const page = await found(project, anywhere(word), "asc", limit, "started_at", offset)
+          expect(page).toEqual(wanted.slice(offset, offset + limit))
+        }
       }
       expect(await counted(project, anywhere(word), 50)).toBe(Math.min(50, wanted.length))
       expect(await counted(project, anywhere(word))).toBe(wanted.length)
     },
   )
+
+  test("calls 3.4: what the end of time that comes first holds is sent before the others are found", async () => {
+    const body = {
+      project_id: project,
+      query: { $expr: anywhere("edelweiss") },
+      sort_by: [{ field: "started_at", direction: "asc" }],
+      columns: ["op_name"],
+      limit: 100,
+    }
+    const url = await app.app.server.listen({ host: "127.0.0.1", port: 0 })
+    const headers = { authorization: `Bearer ${app.acme.key}`, "content-type": "application/json" }
+    const answer = await fetch(`${url}/calls/stream_query`, { method: "POST", headers, body: JSON.stringify(body) })
+    const parts: string[] = []
+    for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) parts.push(part)
+    expect(parts.map((part) => (JSON.parse(part) as { id: string }).id)).toEqual([idOf(12_345), idOf(69_993)])
+  })
 
   test("of values among which there is none, nothing is found", async () => {
     const expression = { $in: [{ $getField: "inputs.note" }, [{ $literal: null }]] }

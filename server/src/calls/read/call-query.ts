@@ -100,14 +100,15 @@ async function* readPage(
   }
   const first = await readFirstRows(traces, selection, page, columns)
   if (first !== null) return yield first
-  const calls = await findCalls(traces, selection, page)
   let count = firstRows
-  for (let from = 0; from < calls.length;) {
-    const some = calls.slice(from, from + count)
-    from += some.length
-    for await (const rows of piecesOf(traces, selection.projectId, some, columns)) {
-      count = nextCount(count, rows)
-      yield rows
+  for await (const calls of findCalls(traces, selection, page)) {
+    for (let from = 0; from < calls.length;) {
+      const some = calls.slice(from, from + count)
+      from += some.length
+      for await (const rows of piecesOf(traces, selection.projectId, some, columns)) {
+        count = nextCount(count, rows)
+        yield rows
+      }
     }
   }
 }

@@ -43,9 +43,10 @@ export async function* listCalls(
   // No query of evaluations asks when a call goes.
   const scope = { projectId: project.id, projectName: project.name, retentionDays: null }
   const selection = selectCalls({ ...scope, filter, query, sortBy: null })
-  const calls = await findCalls(traces, selection, range)
-  for (let from = 0; from < calls.length; from += rowsAtOnce) {
-    yield await readRowsOf(traces, project.id, calls.slice(from, from + rowsAtOnce), columns)
+  for await (const calls of findCalls(traces, selection, range)) {
+    for (let from = 0; from < calls.length; from += rowsAtOnce) {
+      yield await readRowsOf(traces, project.id, calls.slice(from, from + rowsAtOnce), columns)
+    }
   }
 }
 

@@ -10,12 +10,12 @@ import { searchCalls, searched } from "./searched-calls.ts"
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { TraceStore } from "../store/trace-store.ts"
 
-/** In the order asked for. */
-export async function findCalls(traces: TraceStore, selection: CallsSelection, page: Page): Promise<CallKey[]> {
+/** In the order asked for, some at a time as they are found. */
+export async function* findCalls(traces: TraceStore, selection: CallsSelection, page: Page): AsyncGenerator<CallKey[]> {
   const nearest = await nearestCalls(traces, selection, page)
-  if (nearest !== null) return nearest
-  const found = selection.searches.length === 0 ? null : await searchCalls(traces, selection, page)
-  return found ?? scanCalls(traces, selection, page)
+  if (nearest !== null) yield nearest
+  else if (selection.searches.length > 0) yield* searchCalls(traces, selection, page)
+  else yield await scanCalls(traces, selection, page)
 }
 
 /** How many candidates by time are tried before the whole project is read, and by what they grow. */

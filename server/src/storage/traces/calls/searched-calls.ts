@@ -16,23 +16,25 @@ const mostFound = 400
 /** Calls at one end of time that are searched before all others. */
 const nearCalls = 65_536
 
-/** In the order asked for; null: no search finds few calls. */
-export async function searchCalls(
+/** In the order asked for. Those that are found at the end of time that comes first are there before the others are searched. */
+export async function* searchCalls(
   traces: TraceStore,
   selection: CallsSelection,
   page: Page,
-): Promise<CallKey[] | null> {
+): AsyncGenerator<CallKey[]> {
   const near = page.limit === null ? null : await nearEnd(traces, selection)
   if (near === null || page.limit === null) {
-    const keys = await searchedKeys(traces, selection)
-    return keys === null ? null : readAmong(traces, selection, keys, page)
+    return yield await readAmong(traces, selection, await searchedKeys(traces, selection), page)
   }
   const keys = await searchedKeys(traces, near.selection)
   const wanted = page.offset + page.limit
   const found = await readAmong(traces, near.selection, keys, { limit: wanted, offset: 0 })
-  if (found.length === wanted) return found.slice(page.offset)
+  yield found.slice(page.offset)
+  if (found.length === wanted) return
   const others = keys === null ? null : await searchedKeys(traces, near.others)
-  return keys === null || others === null ? null : readAmong(traces, selection, [...keys, ...others], page)
+  const left = { limit: wanted - Math.max(found.length, page.offset), offset: Math.max(page.offset - found.length, 0) }
+  // A call that began later or earlier than those of the near end may lie among them.
+  yield await readAmong(traces, near.later, keys === null || others === null ? null : [...keys, ...others], left)
 }
 
 /** `keys`: of calls among which all of the selection are; null: nothing is known of them. */
@@ -87,6 +89,8 @@ interface NearEnd {
   selection: CallsSelection
   /** Where calls lie that are not searched with those. */
   others: CallsSelection
+  /** The calls that come after those. */
+  later: CallsSelection
 }
 
 /** null: the selection is not in the order of time, or has few calls. */
@@ -107,5 +111,6 @@ async function nearEnd(traces: TraceStore, selection: CallsSelection): Promise<N
   return {
     selection: { ...nearest, within: `${selection.within} and ${lie}` },
     others: { ...nearest, within: `${selection.within} and not (${lie})` },
+    later: narrower(selection, `not (${begin})`, own),
   }
 }

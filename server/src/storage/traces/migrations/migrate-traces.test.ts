@@ -99,7 +99,7 @@ async function find(
   const sortBy = [{ field: "started_at", direction: "desc" as const }]
   const filter = traceIds === null ? {} : { trace_ids: traceIds }
   const selection = selectCalls({ projectId, projectName: "e/p", retentionDays: null, filter, query: null, sortBy })
-  const found = await findCalls(traces, selection, { limit, offset: 0 })
+  const found = (await Array.fromAsync(findCalls(traces, selection, { limit, offset: 0 }))).flat()
   return found.map(({ id }) => id)
 }
 
@@ -364,7 +364,7 @@ test("a store of version 3 finds words that are spelled with escapes, and those 
     query,
     sortBy,
   })
-  const found = await findCalls(traces, selection, { limit: 10, offset: 0 })
+  const found = (await Array.fromAsync(findCalls(traces, selection, { limit: 10, offset: 0 }))).flat()
   expect(found.map(({ id }) => id)).toEqual(ids)
   await traces.close()
 })
