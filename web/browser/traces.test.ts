@@ -48,6 +48,25 @@ const sendTo = (other: string, batch: object[]) =>
   })
 const send = (batch: object[]) => heddle.send("POST", `/v2/${project}/calls/complete`, { batch })
 
+/** A script: answers of lists keep back what follows their first line until `heddleGoOn()`, as a search of many calls does. */
+const holdAllButTheFirstLine = `
+  const goOn = new Promise((resolve) => (window.heddleGoOn = resolve))
+  const sent = window.fetch
+  window.fetch = async (...request) => {
+    const answer = await sent(...request)
+    if (!answer.url.endsWith("/calls/stream_query")) return answer
+    const text = await answer.text()
+    const end = text.indexOf("\\n") + 1
+    const encoded = (part) => new TextEncoder().encode(part)
+    const start = async (stream) => {
+      stream.enqueue(encoded(text.slice(0, end)))
+      await goOn
+      stream.enqueue(encoded(text.slice(end)))
+      stream.close()
+    }
+    return new Response(new ReadableStream({ start: (stream) => void start(stream) }), answer)
+  }`
+
 beforeAll(async () => {
   ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
   const batch = Array.from({ length: 350 }, (_, index) =>
@@ -421,6 +440,29 @@ describe("the filter", () => {
     await field.press("Enter")
     await page.getByText("1 trace", { exact: true }).waitFor()
     expect(seen.filter((what) => what === "count 10000")).toHaveLength(1)
+    await close()
+  })
+
+  test("shows the rows that are found first while others are searched, and counts nothing meanwhile", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.evaluate(holdAllButTheFirstLine)
+    const counts: string[] = []
+    page.on("request", (request) => {
+      const isCount = /query_stats|facets/.test(request.url())
+      if (isCount && request.postData()?.includes("Timeout") === true) counts.push(request.url())
+    })
+    const field = page.getByRole("combobox", { name: "Filter" })
+    await field.fill("Timeout")
+    await field.press("Enter")
+    await page.getByText(/^≥.1 trace, still searching…$/).waitFor()
+    const found = page.getByRole("row", { name: /Timeout/ })
+    expect(await found.count()).toBe(1)
+    expect(counts).toEqual([])
+    await page.evaluate("window.heddleGoOn()")
+    await page.getByText("7 traces", { exact: true }).waitFor()
+    expect(await found.count()).toBe(7)
+    await expect.poll(() => counts.length).toBeGreaterThan(0)
     await close()
   })
 

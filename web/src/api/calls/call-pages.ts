@@ -1,5 +1,5 @@
 /** Calls of a long list, page after page, and their payloads in blocks: `/calls/stream_query`. */
-import { useQueries } from "@tanstack/react-query"
+import { skipToken, useQueries, useQuery } from "@tanstack/react-query"
 import { type Call, type CallsQuery, callsQuery, callUsageQuery, readCalls } from "./calls.ts"
 import { send } from "../client.ts"
 import { queryClient } from "../queries.ts"
@@ -10,12 +10,26 @@ export function useCallPages(pages: readonly CallsQuery[], version: number, refe
     queries: pages.map((body) => ({
       ...callsQuery(body),
       queryKey: ["POST /calls/stream_query", body, version],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        readCalls(body, signal, (some) => queryClient.setQueryData(someKey(body, version), some)),
       staleTime: Infinity,
       refetchInterval,
       // The rows of another page are none of this one.
       placeholderData: () => undefined,
     })),
   })
+}
+
+const someKey = (body: CallsQuery, version: number) => ["first of POST /calls/stream_query", body, version]
+
+/** The calls of a page of {@link useCallPages} that came before the others were found. */
+export function useFirstCalls(body: CallsQuery, version: number): Call[] | undefined {
+  const { data } = useQuery<Call[]>({
+    queryKey: someKey(body, version),
+    queryFn: skipToken,
+    placeholderData: () => undefined,
+  })
+  return data
 }
 
 /** A call that is stored under its id, and as which it had ended. */

@@ -38,10 +38,24 @@ interface Live {
   enabled?: boolean
 }
 
-export async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]> {
+/** Calls that have come are told of when the others let wait for so many milliseconds. */
+const tellMs = 100
+
+/** `onSome`: is told of the calls that came first, where finding the others takes longer. */
+export async function readCalls(
+  body: CallsQuery,
+  signal: AbortSignal,
+  onSome?: (calls: Call[]) => void,
+): Promise<Call[]> {
   const calls: Call[] = []
-  for await (const lines of sendForLineBatches({ method: "POST", path: "/calls/stream_query", body, signal })) {
-    for (const line of lines) calls.push(readRecord<CallRecord, Payload>(line, payloads))
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    for await (const lines of sendForLineBatches({ method: "POST", path: "/calls/stream_query", body, signal })) {
+      for (const line of lines) calls.push(readRecord<CallRecord, Payload>(line, payloads))
+      if (onSome !== undefined) timer ??= setTimeout(() => onSome([...calls]), tellMs)
+    }
+  } finally {
+    clearTimeout(timer)
   }
   return calls
 }

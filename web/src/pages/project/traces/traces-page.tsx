@@ -95,7 +95,12 @@ function Traces({ project }: { project: CurrentProject }) {
     scope: listScope,
     isLive,
     // The rows come first.
-    isEnabled: filterError === null && (!isNarrow || isOverValues) && !rows.isReading && (rows.count > 0 || isFiltered),
+    isEnabled:
+      filterError === null &&
+      (!isNarrow || isOverValues) &&
+      !rows.isReading &&
+      !rows.isSearching &&
+      (rows.count > 0 || isFiltered),
     isWhole: countedWhole === JSON.stringify([q, from, to, scope]),
   })
 
@@ -211,6 +216,8 @@ function Traces({ project }: { project: CurrentProject }) {
                 </button>
               )}
             </>
+          ) : rows.isSearching ? (
+            `${countWords}, still searching…`
           ) : null
         }
         rootsOnly={rootsOnly}

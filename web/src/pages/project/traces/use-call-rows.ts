@@ -1,7 +1,7 @@
 /** The rows of a table of calls: pages as they are seen, what is shown of their payloads, and the calls that still run. */
 import { useState } from "react"
 import type { AggregatedUsage } from "@heddle/server/wire/calls/usage.ts"
-import { useCallPages, useCallPayloads, useCallUsages } from "../../../api/calls/call-pages.ts"
+import { useCallPages, useFirstCalls, useCallPayloads, useCallUsages } from "../../../api/calls/call-pages.ts"
 import { type Call, type CallsQuery, useCallCount, useCalls } from "../../../api/calls/calls.ts"
 import { callFacts, tokensOfUsage } from "../../../calls/call-summary.ts"
 import type { Selection } from "../../../calls/filter/filter-query.ts"
@@ -59,6 +59,8 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
   }
 
   const [first] = useCallPages(isEnabled ? [list] : [], version, isLive ? liveMs : false)
+  const found = useFirstCalls(list, version)
+  const firstCalls = first?.data ?? found
   const isShort = first?.data !== undefined && first.data.length < pageBounds(0).limit
   // The rows come first: to count what a word finds reads as much as to find it. A page that is not full is counted by itself.
   const isCounting = isEnabled && first?.data !== undefined && !isShort
@@ -81,7 +83,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     isLive ? liveMs : false,
   )
   const pages = new Map<number, Call[] | undefined>([
-    [0, first?.data],
+    [0, firstCalls],
     ...later.map((page, index) => [page, laterPages[index]?.data] as const),
   ])
   const callAt = (index: number) => {
@@ -125,7 +127,8 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     { project_id: projectId, ...within(selection, { $gt: newest ?? "1970-01-01T00:00:00Z" }), limit: mostNew },
     { enabled: isEnabled && !isLive && isNewestFirst && newest !== undefined, refetchInterval: newMs },
   )
-  const total = count.data?.count
+  // The count of another list says nothing of this one.
+  const total = isCounting ? count.data?.count : undefined
   const onSeen = (top: number, bottom: number) => {
     setRowWindow((before) => moved(before, top, bottom))
     if (count.data?.has_more === true && bottom > budget - nearEnd) setBudget(budget * 10)
@@ -134,11 +137,14 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     rowAt,
     idAt: (index: number) => callAt(index)?.id,
     /** As far as they are counted; rows that were read are there even before they are. */
-    count: isShort ? first.data.length : Math.max(total ?? 0, first?.data?.length ?? 0),
-    isWhole: isShort || count.data?.has_more === false,
+    count: isShort ? first.data.length : Math.max(total ?? 0, firstCalls?.length ?? 0),
+    isWhole: isShort || (isCounting && count.data?.has_more === false),
     isCounted: isShort || total !== undefined,
     countAll: () => setBudget(Number.MAX_SAFE_INTEGER),
-    isReading: isEnabled && first?.data === undefined,
+    /** None has come yet. */
+    isReading: isEnabled && firstCalls === undefined,
+    /** Some have come, and others are looked for. */
+    isSearching: isEnabled && first?.data === undefined && firstCalls !== undefined,
     error:
       [
         first?.error,
