@@ -31,7 +31,7 @@ function formFinding(issue: z.core.$ZodIssue): FormFinding {
     if (ofKey !== undefined) return { ...ofKey, path: [...path, ...ofKey.path] }
   }
   if (issue.code !== "invalid_union" || issue.errors.length === 0) {
-    return { path, message, code, input, wanted: wantedBy(issue) }
+    return { path, message, code, input: inputAt(issue), wanted: wantedBy(issue) }
   }
   const forms = issue.errors.map((errors) => errors.map(formFinding))
   const inside = nearestForm(forms)
@@ -44,6 +44,13 @@ function formFinding(issue: z.core.$ZodIssue): FormFinding {
   const wanted = [...new Set(whole.flatMap((finding) => finding.wanted ?? []))]
   const said = `Invalid input: expected ${listed(wanted)}${received(input, whole)}`
   return { path, message: said, code, input, wanted }
+}
+
+/** zod has the whole object where the member that tells its form does not, and the path of that member. */
+function inputAt(issue: z.core.$ZodIssue): unknown {
+  const member = issue.code === "invalid_union" ? issue.discriminator : undefined
+  if (member === undefined || typeof issue.input !== "object" || issue.input === null) return issue.input
+  return Object.hasOwn(issue.input, member) ? (issue.input as Record<string, unknown>)[member] : undefined
 }
 
 /** The first finding of the form of which least is wrong, among those that the value has from outside; null: it has none. */

@@ -107,6 +107,7 @@ test.each([
   throw new Error("it was taken")
 })
 
-test("training-api 1.4: an option that is not there is missing", () => {
+test("training-api 1.4: an option that is not there is missing, and so is the member that tells the form of an object", () => {
+  expect(() => parse(limits, { kind: "rl", source: { name: "c" } }, "body")).toThrow("body.source.from: Field required")
   expect(() => parse(limits, {}, "body")).toThrow("body.kind: Field required")
 })

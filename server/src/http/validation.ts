@@ -73,15 +73,14 @@ function withReceived(finding: Finding, value: unknown): string {
   return told === null || message.startsWith(`${told} `) ? message : `${message}, received ${told}`
 }
 
-/** What was sent there: zod has a number where a text was made one, and the whole object where its kind is unknown. */
+/** What was sent there: zod has a number where a text was made one. */
 function sentFor({ path, input }: Finding, value: unknown): unknown {
-  if (typeof input !== "number" && (typeof input !== "object" || Array.isArray(input))) return input
+  if (typeof input !== "number") return input
   const sent = path.reduce<unknown>(
     (at, part) => (at as Record<PropertyKey, unknown> | null | undefined)?.[part],
     value,
   )
-  if (typeof input === "number") return typeof sent === "string" && sent !== String(input) ? sent : input
-  return sent
+  return typeof sent === "string" && sent !== String(input) ? sent : input
 }
 
 /** null: it says nothing. `isLength`: of a text, only how long it is. */
