@@ -250,6 +250,63 @@ describe("law 8: a file that says of itself what is not so", () => {
   })
 })
 
+describe("what rows could not hold is refused", () => {
+  const column = (name: string) => ({ name, data: ["a"], type: "STRING" as const })
+
+  test.each([
+    ["two columns of one name", ["a", "a"], 'two columns of one name, "a"'],
+    ["a column with the name of the prototype", ["a", "__proto__"], '"__proto__"; rename it'],
+  ])("%s: 400", async (_, names, reason) => {
+    const file = parquetWriteBuffer({ columnData: names.map(column) })
+    expect(await imported(world.acme.newProject(), file)).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining(reason) },
+    })
+  })
+
+  test("two fields of one name in a struct, but not of two structs: 400", async () => {
+    const schema = (second: string): SchemaElement[] => [
+      { name: "schema", num_children: 2 },
+      { name: "a", num_children: 1, repetition_type: "REQUIRED" },
+      { name: "x", type: "INT32", repetition_type: "REQUIRED" },
+      { name: "b", num_children: 2, repetition_type: "REQUIRED" },
+      { name: "x", type: "INT32", repetition_type: "REQUIRED" },
+      { name: second, type: "INT32", repetition_type: "REQUIRED" },
+    ]
+    const file = (second: string) =>
+      parquetWriteBuffer({
+        schema: schema(second),
+        columnData: [
+          { name: "a", data: [{ x: 1 }] },
+          { name: "b", data: [{ x: 2, [second]: 3 }] },
+        ],
+        statistics: false,
+      })
+    expect(await rowsOf(file("y"))).toEqual(['{"a":{"x":1},"b":{"x":2,"y":3}}'])
+    expect(await imported(world.acme.newProject(), file("x"))).toMatchObject({
+      status: 400,
+      body: { reason: 'the Parquet file has two columns of one name, "x"; rename it' },
+    })
+  })
+
+  test("bytes that are not UTF-8 in a column without a type: 400, and the way out", async () => {
+    const file = parquetWriteBuffer({
+      columnData: [{ name: "picture", data: [Uint8Array.of(0xff)], type: "BYTE_ARRAY" }],
+    })
+    expect(await imported(world.acme.newProject(), file)).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("not UTF-8; write them as base64 texts") },
+    })
+  })
+
+  test("nothing: 400, and how much it has", async () => {
+    expect(await imported(world.acme.newProject(), Buffer.alloc(0))).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("it has 0 bytes") },
+    })
+  })
+})
+
 test("law 8: groups of rows are read together while they are small, and large ones each by itself", () => {
   const group = (num_rows: bigint, mebibytes: number) => ({
     num_rows,

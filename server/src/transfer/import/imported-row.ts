@@ -30,7 +30,20 @@ export interface UnreadableRow {
 
 export type RowOrError = ImportedRow | UnreadableRow
 
-/** A row out of its cells: JSON texts, or null for a cell that is not there. */
+/** Bytes of one row, as many as the evaluation store's bodies that are held in memory may have: calls 1.1. */
+export const mostRowBytes = 32 * 1024 * 1024
+
+export function rowTooLarge(): RowError {
+  return new RowError(`has more than ${mostRowBytes} bytes`)
+}
+
+/**
+ * A row out of its cells: JSON texts, or null for a cell that is not there.
+ * @throws {RowError} more than {@link mostRowBytes}: few bytes of a compressed file may stand for many.
+ */
 export function rowText(cells: readonly (readonly [name: string, text: string | null])[]): string {
-  return objectText(cells.filter((cell): cell is JsonMember => cell[1] !== null))
+  const members = cells.filter((cell): cell is JsonMember => cell[1] !== null)
+  const characters = members.reduce((sum, [, text]) => sum + text.length, 0)
+  if (characters > mostRowBytes) throw rowTooLarge()
+  return objectText(members)
 }

@@ -8,6 +8,7 @@ import {
   parquetMetadataAsync,
   type ParquetParsers,
   type RowGroup,
+  type SchemaElement,
 } from "hyparquet"
 import { asyncBufferFromFile } from "hyparquet/src/node.js"
 import { HeddleError } from "../../errors.ts"
@@ -42,6 +43,7 @@ export async function openParquet(
   if (metadata.schema.length > mostColumns) {
     throw new HeddleError("invalid_request", `the Parquet file has more than ${mostColumns} columns`)
   }
+  checkNames(metadata)
   return { file, metadata }
 }
 
@@ -82,7 +84,9 @@ export function stretchEnd({ row_groups }: FileMetaData, from: number, mostRows:
 }
 
 async function checkFooter(file: AsyncBuffer): Promise<void> {
-  if (file.byteLength < 8) return
+  if (file.byteLength < 8) {
+    throw unreadable(new Error(`it has ${file.byteLength} bytes, and the shortest Parquet file has more`))
+  }
   const end = new DataView(await file.slice(file.byteLength - 8, file.byteLength))
   const bytes = end.getUint32(0, true)
   // Of what is no Parquet file, the reader says so.
@@ -102,6 +106,28 @@ function checkSize(metadata: FileMetaData, bytes: number): void {
       `has ${rows} rows and ${bytesOf(group)} bytes in row group ${index}; write groups of at most ${mostGroupRows} rows and ${mostGroupBytes} bytes`,
     )
   }
+}
+
+/** The reader gives rows as objects, in which of two columns of a name one is lost, and one that is named as the prototype. */
+function checkNames({ schema }: FileMetaData): void {
+  const rest = schema.values()
+  const readChildren = (parent: SchemaElement): void => {
+    const names = new Set(["__proto__"])
+    for (let child = 0; child < (parent.num_children ?? 0); child++) {
+      const { value: element } = rest.next()
+      if (element === undefined) return
+      if (names.has(element.name)) throw unreadableName(element.name)
+      names.add(element.name)
+      readChildren(element)
+    }
+  }
+  const { value: root } = rest.next()
+  if (root !== undefined) readChildren(root)
+}
+
+function unreadableName(name: string): HeddleError {
+  const problem = name === "__proto__" ? "a column with a name that none may have" : "two columns of one name"
+  return new HeddleError("invalid_request", `the Parquet file has ${problem}, "${name}"; rename it`)
 }
 
 /** Bytes of the group, decoded or as its columns lie in the file, which may be the same place. */

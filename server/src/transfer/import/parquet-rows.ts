@@ -11,7 +11,7 @@ import {
 } from "hyparquet"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import { isoTimeOf } from "../../storage/traces/query/sql-time.ts"
-import { type RowOrError, rowText, RowError } from "./imported-row.ts"
+import { type RowOrError, rowText, RowError, rowTooLarge } from "./imported-row.ts"
 import { type DecimalTexts, decimalTexts } from "./parquet-decimals.ts"
 import { largestStretchBytes, openParquet, rowsOf, stretchEnd, unreadable } from "./parquet-file.ts"
 
@@ -84,6 +84,8 @@ function readRow(number: number, row: Record<string, unknown>, readValue: ValueR
     }
   } catch (error) {
     if (error instanceof RowError) return { number, error }
+    // A text may have half a billion characters, and a row of few bytes in the file may stand for more.
+    if (error instanceof RangeError) return { number, error: rowTooLarge() }
     throw error
   }
 }
@@ -95,8 +97,16 @@ const parsers: Partial<ParquetParsers> = {
   timestampFromMilliseconds: (value: bigint) => isoTimeOf(value * 1000n),
   timestampFromMicroseconds: (value: bigint) => isoTimeOf(value),
   timestampFromNanoseconds: (value: bigint) => isoTimeOf(value / 1000n),
-  stringFromBytes: (bytes: Uint8Array) => bytes && decoder.decode(bytes),
-  jsonFromBytes: (bytes: Uint8Array) => bytes && new JsonText(decoder.decode(bytes)),
+  stringFromBytes: (bytes: Uint8Array) => bytes && textOf(bytes),
+  jsonFromBytes: (bytes: Uint8Array) => bytes && new JsonText(textOf(bytes)),
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new Error("a column of texts holds bytes that are not UTF-8; write them as base64 texts")
+  }
 }
 
 type Decompress = (bytes: Uint8Array, length: number) => Uint8Array

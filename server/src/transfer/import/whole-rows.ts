@@ -1,9 +1,7 @@
 /** Cuts a file that comes as a stream into parts of whole rows, which are not looked into further here. */
 import { HeddleError } from "../../errors.ts"
 import type { HeldBody } from "../../http/bodies/body-budget.ts"
-
-/** The evaluation store's limit on a body held in memory: calls 1.1. */
-export const mostRowBytes = 32 * 1024 * 1024
+import { mostRowBytes } from "./imported-row.ts"
 
 const quote = 0x22
 const lineFeed = 0x0a
