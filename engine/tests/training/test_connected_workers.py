@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from heddle_engine.threads import usable_cores, use_cores
+from heddle_engine.training.workers import member as member_module
 from heddle_engine.training.workers.connected import ConnectedWorkers
 from heddle_engine.training.workers.frames import encode, receive
 from tests.processes import children_of, wait_for
@@ -44,7 +46,9 @@ def group():
     group.close()
 
 
-def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders, tmp_path, token_file, group):
+def test_workers_of_torchrun_share_the_work_and_are_started_again(
+    model_folders, tmp_path, token_file, group, monkeypatch
+):
     folder = model_folders("qwen3")
     lines, config = work_of("sft", folder)
     config |= {"batch_size": 6, "learning_rate": 1e-4}
@@ -69,7 +73,16 @@ def test_workers_of_torchrun_share_the_work_and_are_started_again(model_folders,
             lambda: all(member.is_ready for member in group.members) and killed not in children_of(agent.pid),
             seconds=90,
         )
+
+        monkeypatch.setattr(member_module, "_HUNG_S", 1.0)
+        os.kill(children_of(agent.pid)[0], signal.SIGSTOP)
+        again, events = run(job_params(folder, tmp_path, lines, "sft", name="hung", **config), group)
+        assert all(torch.equal(again[name], together[name]) for name in together)
+        (warning,) = (event.data["message"] for event in events if event.kind == "warning")
+        assert re.match(r"a training worker ended: the one at 127\.0\.0\.1:\d+ made no progress for 1 s;", warning)
     finally:
+        for stopped in children_of(agent.pid):
+            os.kill(stopped, signal.SIGCONT)
         agent.terminate()
         agent.wait()
 

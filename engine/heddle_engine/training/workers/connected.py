@@ -80,8 +80,7 @@ class ConnectedWorkers(WorkerGroup):
         log.info("a training worker has come from %s", name)
         if _say(connection, {"welcome": True}):
             member.serve(connection, partial(_cut, connection))
-        how = f"the connection to {name} is lost"
-        member.lose(how)
+        how = member.lose(f"the connection to {name} is lost", who=f"the one at {name}")
         log.warning("a training worker ended: %s", how)
 
     def _knows(self, token: object) -> bool:

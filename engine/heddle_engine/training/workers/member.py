@@ -56,6 +56,7 @@ class Member:
         self._outbox: queue.SimpleQueue[bytes | None] | None = None
         self._kill: Callable[[], None] = lambda: None
         self._progress, self._moved = -1, 0.0
+        self._hung = False
 
     @property
     def is_ready(self) -> bool:
@@ -88,6 +89,7 @@ class Member:
         with self._lock:
             oldest = min((task.began for task in self._tasks.values()), default=None)
             hung = oldest is not None and time.monotonic() - max(oldest, self._moved) > _HUNG_S
+            self._hung |= hung
         if hung:
             self.kill()
 
@@ -112,13 +114,17 @@ class Member:
                 self._settle(message)
         outbox.put(None)
 
-    def lose(self, how: str) -> None:
-        """The worker is gone: its tasks are lost."""
+    def lose(self, how: str, who: str = "it") -> str:
+        """The worker ``who`` is gone: its tasks are lost. Returns ``how``, or why :meth:`kill_if_hung` ended it."""
         with self._lock:
             tasks, self._tasks = self._tasks, {}
             self._outbox, self._kill = None, lambda: None
+            if self._hung:
+                how = f"{who} made no progress for {_HUNG_S:g} s"
+            self._hung = False
         for task in tasks.values():
             task.settle(lost=how)
+        return how
 
     def _advance(self, progress: int) -> None:
         with self._lock:

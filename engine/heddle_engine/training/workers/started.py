@@ -78,9 +78,7 @@ class StartedWorkers(WorkerGroup):
                 child.kill()
             member.serve(ours, child.kill)
         child.kill()
-        how = _describe(child.wait())
-        member.lose(how)
-        return how
+        return member.lose(_describe(child.wait()))
 
     def _start(self, rank: int, connection: socket.socket) -> subprocess.Popen:
         options = ("--cores", str(self._cores), "--trainers", str(self.size))
