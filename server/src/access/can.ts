@@ -79,6 +79,22 @@ export function requireRight(holder: Holder, right: Right, project: ProjectPlace
   throw new HeddleError("forbidden", `you may not ${right} in "${project.name}": ${why}; ${wayOut}`)
 }
 
+/**
+ * Whether the caller may still do all that it could before. Other roles in single projects count as less, whichever they are:
+ * what was opened with the ones before is then asked for again.
+ */
+export function keepsRights(before: Holder, now: Holder): boolean {
+  const roles = new Map(now.entities.map(({ id, role }) => [id, role]))
+  const keeps = ({ id, role }: Membership) => {
+    const current = roles.get(id)
+    return current !== undefined && rightsOfRole[role].every((right) => rightsOfRole[current].includes(right))
+  }
+  const hasSameProjects =
+    before.projectRoles.size === now.projectRoles.size &&
+    before.projectRoles.entries().every(([id, role]) => now.projectRoles.get(id) === role)
+  return before.scope === now.scope && hasSameProjects && before.entities.every(keeps)
+}
+
 /** The caller of a route that names a right. A principal is one. */
 export interface RightHolder extends Holder {
   right: Right

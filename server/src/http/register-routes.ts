@@ -15,6 +15,7 @@ import { onceAnswered } from "./answers/once-answered.ts"
 import type { Access, ErrorDialect, Route, RouteContext } from "./route.ts"
 import { RequestRates } from "./requests/request-rates.ts"
 import { requireOwnPage } from "./session-cookie.ts"
+import { StandingCallers } from "./standing-callers.ts"
 import type { Right } from "../wire/platform/access.ts"
 import { inScope, type WorkScope } from "../work/work-scope.ts"
 import { bringsBody, readBody } from "./bodies/request-body.ts"
@@ -42,7 +43,10 @@ export function registerRoutes(
   authenticate: Authenticate,
   { rates = new RequestRates(), sessions = null }: Partial<Pick<Admission, "rates" | "sessions">> = {},
 ): void {
+  const standing = new StandingCallers()
+  server.addHook("onClose", async () => standing.close())
   for (const route of routes) {
+    const admission = { route, authenticate, rates, sessions }
     server.route({
       method: route.method,
       url: route.path,
@@ -51,8 +55,9 @@ export function registerRoutes(
       // Before the body: nothing of it is read for a client that may not come in.
       onRequest: async (request, reply) => {
         const scope = strangersScope(request, disconnected(reply))
-        request.principal = await inScope(scope, () => admit({ route, authenticate, rates, sessions }, request))
+        request.principal = await inScope(scope, () => admit(admission, request))
         request.scope = request.principal === null ? scope : scopeOf(request.principal, scope.signal)
+        watchCaller(standing, admission, request, reply)
         // Nobody is there to be answered any more.
         await server.requestTurns.begin(request.scope).catch(() => reply.hijack())
       },
@@ -60,6 +65,13 @@ export function registerRoutes(
     })
     if (route.isOnlyMethod === true) refuseOtherMethods(server, route)
   }
+}
+
+function watchCaller(standing: StandingCallers, admission: Admission, request: FastifyRequest, reply: FastifyReply) {
+  const { principal: caller } = request
+  const credential = keyOf(request.headers) ?? admission.sessions?.secretOf(request) ?? null
+  if (caller === null || credential === null) return
+  standing.watch({ request, reply, caller, credential, identifyAgain: () => identify(admission, request) })
 }
 
 function refuseOtherMethods(server: FastifyInstance, { method, path, dialect }: Route): void {
