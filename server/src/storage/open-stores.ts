@@ -67,7 +67,7 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   try {
     const [database, traces, blobs] = await Promise.all(opening)
     await requireMoved(addresses, { catalog: database, traces })
-    await requireKnownFiles(dataDir, catalog.postgresUrl, database)
+    await requireKnownFiles(dataDir, catalog.postgresUrl, { catalog: database, traces })
     const upkeep = catalog.postgresUrl === null ? new CatalogUpkeep(database, log) : null
     upkeep?.start()
     const close = async () => {

@@ -95,6 +95,27 @@ test("traces of a first start that did not come to its end are made anew; those 
   await expect(startAndStop()).rejects.toThrow("cannot be opened")
 })
 
+test.each([
+  ["without the file that names its version", (catalog: string) => rm(path.join(catalog, "PG_VERSION")), "PG_VERSION"],
+  [
+    "whose control file is empty",
+    (catalog: string) => writeFile(path.join(catalog, "global/pg_control"), ""),
+    "PGlite",
+  ],
+])("a catalog %s is told as damaged, and nothing is begun in its place", async (_, damage, why) => {
+  await startAndStop()
+  const catalog = path.join(dataDir(), "catalog")
+  await damage(catalog)
+  // Which process opened it last stands there as well.
+  const names = async () => (await readdir(catalog, { recursive: true })).filter((name) => name !== "postmaster.pid")
+  const before = await names()
+  const told = new RegExp(
+    `the catalog in ${catalog} cannot be opened: .*${why}.* Put a backup of the data folder in its place`,
+  )
+  await expect(startAndStop()).rejects.toThrow(told)
+  expect(await names()).toEqual(before)
+})
+
 test("an existing catalog is kept", async () => {
   await startAndMakeModel(await markedTemplate())
   const app = await createApp({ ...testConfig(dataDir()), catalogTemplate: path.join(folder, "template") })

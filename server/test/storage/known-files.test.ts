@@ -1,4 +1,4 @@
-/** A start with a catalog that does not know the files of the data folder, which it would remove. */
+/** A start with a catalog that does not know the files of the data folder, which it would remove, or its calls. */
 import { glob, mkdtemp, rename, rm, utimes } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -48,6 +48,34 @@ test("a folder with files is not started with an embedded catalog that is new", 
   await rm(catalog, { recursive: true })
   await rename(`${catalog}-away`, catalog)
   await whileStarted(dataDir, null, async () => undefined)
+  await rm(dataDir, { recursive: true })
+})
+
+test("nor is one with calls", async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "heddle-known-"))
+  await copyCatalogTemplate(dataDir)
+  const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
+  const ask = async (url: string, body: object) =>
+    (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json()
+  const start = {
+    project_id: "local/kept",
+    op_name: "kept",
+    started_at: "2026-01-01T00:00:00Z",
+    attributes: {},
+    inputs: {},
+  }
+  await whileStarted(dataDir, null, async (url) => void (await ask(`${url}/call/start`, { start })))
+  const catalog = path.join(dataDir, "catalog")
+  await rename(catalog, `${catalog}-away`)
+  await expect(whileStarted(dataDir, null, async () => undefined)).rejects.toThrow(
+    `the data folder ${dataDir} has calls or their like, and the catalog in it is empty, so nobody would see them. ` +
+      "If it is in a PostgreSQL server, set HEDDLE_POSTGRES_URL; if not, put a backup in the folder's place",
+  )
+  await rm(catalog, { recursive: true })
+  await rename(`${catalog}-away`, catalog)
+  await whileStarted(dataDir, null, async (url) => {
+    expect(await ask(`${url}/calls/query_stats`, { project_id: "local/kept" })).toMatchObject({ count: 1 })
+  })
   await rm(dataDir, { recursive: true })
 })
 

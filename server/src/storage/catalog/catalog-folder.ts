@@ -3,6 +3,10 @@ import { PGlite } from "@electric-sql/pglite"
 import { chmodSync, constants } from "node:fs"
 import { cp, mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import path from "node:path"
+import { namesIn } from "../names-in.ts"
+
+/** The first file of every catalog. */
+const versionFile = "PG_VERSION"
 
 /**
  * Makes the folder of an empty catalog unless there is one. It is copied from `template`, which the
@@ -10,7 +14,12 @@ import path from "node:path"
  * takes seconds of one core. A crash in between leaves nothing that the next start would take for a catalog.
  */
 export async function ensureCatalogFolder(folder: string, template: string | null): Promise<void> {
-  if (!(await isEmpty(folder))) return
+  const names = await namesIn(folder)
+  if (names.length > 0) {
+    // Where it is missing, PGlite would begin a new catalog over what is there.
+    if (!names.includes(versionFile)) throw damaged(folder, `it has no file ${versionFile}`)
+    return
+  }
   await mkdir(path.dirname(folder), { recursive: true })
   const unfinished = `${folder}.new`
   await rm(unfinished, { recursive: true, force: true })
@@ -24,13 +33,10 @@ export async function ensureCatalogFolder(folder: string, template: string | nul
   }
 }
 
-async function isEmpty(folder: string): Promise<boolean> {
-  try {
-    return (await readdir(folder)).length === 0
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return true
-    throw error
-  }
+/** A sentence for the operator. */
+export function damaged(folder: string, why: string, cause?: Error): Error {
+  const message = `the catalog in ${folder} cannot be opened: ${why}. Put a backup of the data folder in its place`
+  return new Error(message, { cause })
 }
 
 /** false: the template cannot be read, is not there, or went away meanwhile; it lies in a cache that may be deleted at any time. */

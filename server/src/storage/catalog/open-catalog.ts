@@ -14,7 +14,7 @@ import type { FairQueue } from "../../work/fair-queue.ts"
 import { ofLaterVersion } from "../later-version.ts"
 import { Reachability } from "../reachability.ts"
 import { catalogQueue } from "../store-queues.ts"
-import { ensureCatalogFolder } from "./catalog-folder.ts"
+import { damaged, ensureCatalogFolder } from "./catalog-folder.ts"
 import { updateFunctions } from "./catalog-functions.ts"
 import * as migration0001 from "./migrations/0001-training.ts"
 import * as migration0002 from "./migrations/0002-objects.ts"
@@ -132,10 +132,12 @@ const smallMemory = ["-c", "shared_buffers=32MB", "-c", "default_statistics_targ
 async function embedded({ folder, template }: CatalogLocation, queue: FairQueue): Promise<SerialPGliteDialect> {
   await ensureCatalogFolder(folder, template)
   // PGlite does not follow a link at the end of the path.
-  const pglite = await PGlite.create({
-    dataDir: await realpath(folder),
-    parsers: { [int8Oid]: Number },
-    startParams: [...PGlite.defaultStartParams, ...smallMemory],
+  const dataDir = await realpath(folder)
+  const startParams = [...PGlite.defaultStartParams, ...smallMemory]
+  const pglite = await PGlite.create({ dataDir, parsers: { [int8Oid]: Number }, startParams }).catch((cause: Error) => {
+    // Of a PostgreSQL that ended in it, WebAssembly tells how to build a program.
+    const why = cause.message.startsWith("Aborted(") ? "PGlite ended while it read the files" : cause.message
+    throw damaged(folder, why.replace(/\.+$/, ""), cause)
   })
   return new SerialPGliteDialect({ pglite: new PreparedStatements(pglite) }, queue)
 }
