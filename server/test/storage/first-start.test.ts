@@ -1,6 +1,6 @@
 /** The first start on a new data folder copies the template of the embedded catalog, also after a crash. */
 import { once } from "node:events"
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -74,6 +74,21 @@ async function startAndStop(): Promise<void> {
   await endServer(await startServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" }), "SIGTERM")
 }
 
+/** The folders of the parts of the table of calls. */
+async function calls(traces: string): Promise<string[]> {
+  const files = await Array.fromAsync(glob(path.join(traces, "store/*/*/calls_v2.sql")))
+  const [definition = expect.unreachable()] = files
+  const [id = expect.unreachable()] = /[0-9a-f-]{36}/.exec(await readFile(definition, "utf8")) ?? []
+  return Array.fromAsync(glob(path.join(traces, "store", id.slice(0, 3), id, "all_*")))
+}
+
+/** Parts are written once, so they are closed to changes. */
+async function rewrite(file: string, change: (bytes: Buffer) => Uint8Array): Promise<void> {
+  const bytes = await readFile(file)
+  await rm(file)
+  await writeFile(file, change(bytes))
+}
+
 /** Empties the definition of a table, as chDB does on a full disk. */
 async function damageTraces(): Promise<void> {
   const store = path.join(dataDir(), "traces", "store")
@@ -93,6 +108,38 @@ test("traces of a first start that did not come to its end are made anew; those 
   expect(await readdir(traces)).not.toContain("never-opened")
   await damageTraces()
   await expect(startAndStop()).rejects.toThrow("cannot be opened")
+})
+
+test("traces of which a part is cut off are told as damaged until somebody gives their rows up", async () => {
+  const count = async () => {
+    const server = await startServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
+    const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
+    const ask = async (url: string, body: object) =>
+      (await fetch(server.url + url, { method: "POST", headers, body: JSON.stringify(body) })).json()
+    const start = {
+      project_id: "local/cut",
+      op_name: "o",
+      started_at: "2026-01-01T00:00:00Z",
+      attributes: {},
+      inputs: {},
+    }
+    await ask("/call/start", { start })
+    const { count: found } = (await ask("/calls/query_stats", { project_id: "local/cut" })) as { count: number }
+    await endServer(server, "SIGTERM")
+    return found
+  }
+  expect(await count()).toBe(1)
+  const traces = path.join(dataDir(), "traces")
+  const parts = await calls(traces)
+  await Promise.all(parts.map((part) => rewrite(path.join(part, "data.bin"), (bytes) => bytes.subarray(0, 20))))
+  const told = `the trace store in ${traces} is damaged: rows of calls_v2 cannot be read. Put a backup of the data folder in its place`
+  await expect(count()).rejects.toThrow(told)
+  await expect(count()).rejects.toThrow("To go on without these rows, remove ")
+  for (const part of parts) {
+    const detached = path.join(path.dirname(part), "detached", `broken-on-start_${path.basename(part)}`)
+    await rm(detached, { recursive: true })
+  }
+  expect(await count()).toBe(1)
 })
 
 test.each([

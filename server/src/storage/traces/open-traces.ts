@@ -6,7 +6,7 @@ import { queueCallTables } from "./labelling/queue-calls.ts"
 import { addMissingPlaces } from "./calls/insert/call-places.ts"
 import { callsTables } from "./calls/calls-tables.ts"
 import { ClickHouseTraces } from "./store/clickhouse-traces.ts"
-import { EmbeddedTraces } from "./store/embedded-traces.ts"
+import { EmbeddedTraces, unopened } from "./store/embedded-traces.ts"
 import { beginFirstOpen, endFirstOpen } from "./store/first-open.ts"
 import { feedbackTables } from "./labelling/feedback-tables.ts"
 import { migrateTraces } from "./migrations/migrate-traces.ts"
@@ -15,7 +15,8 @@ import { tableTables } from "./table-rows.ts"
 import { tokenLedgerTables } from "./token-ledger.ts"
 import { tokenPriceTables } from "./token-prices.ts"
 import { trainingRowTables } from "./training-rows.ts"
-import type { TraceStore } from "./store/trace-store.ts"
+import { requireNoLostParts } from "./store/lost-parts.ts"
+import { type TraceStore, TraceStoreError } from "./store/trace-store.ts"
 
 export interface TracesLocation {
   /** null: embedded, in `folder`. */
@@ -46,12 +47,13 @@ export async function openTraces(location: TracesLocation): Promise<TraceStore> 
   const traces = await connectTraces(location)
   try {
     for (const statement of tables) await traces.command(statement)
+    if (isEmbedded) await requireNoLostParts(traces, location.folder)
     await migrateTraces(traces, location.log)
     await addMissingPlaces(traces)
     if (isEmbedded) await endFirstOpen(location.folder)
   } catch (error) {
     await traces.close()
-    throw error
+    throw isEmbedded && error instanceof TraceStoreError ? unopened(location.folder, error) : error
   }
   return traces
 }

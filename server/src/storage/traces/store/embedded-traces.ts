@@ -84,11 +84,7 @@ export class EmbeddedTraces implements FolderTraceStore {
     try {
       return new EmbeddedTraces(folder, connect, spool, limits)
     } catch (cause) {
-      throw new Error(
-        `the trace store in ${folder} cannot be opened: ${(cause as Error).message}. Put a backup of the data folder in its ` +
-          "place",
-        { cause },
-      )
+      throw unopened(folder, cause as Error)
     }
   }
 
@@ -216,4 +212,10 @@ async function loadChdb() {
       { cause },
     )
   }
+}
+
+/** A sentence for the operator. */
+export function unopened(folder: string, cause: Error): Error {
+  const message = `the trace store in ${folder} cannot be opened: ${cause.message}. Put a backup of the data folder in its place`
+  return new Error(message, { cause })
 }
