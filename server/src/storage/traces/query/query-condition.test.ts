@@ -228,6 +228,10 @@ describe("calls 3.6: $in, $contains, $size, $convert", () => {
     [contains("tags", "re"), false],
     [contains("tags", "green"), false],
     [contains("tags", "green", true), true],
+    [compare("$eq", "tags", "red"), true],
+    [{ $eq: [literal("red"), field("tags")] }, true],
+    [{ $eq: [literal("blue"), field("tags")] }, false],
+    [{ $in: [field("tags"), [literal("blue"), literal("Green")]] }, true],
     [{ $eq: [{ $size: field("doc.list") }, literal(3)] }, true],
     [{ $eq: [{ $size: field("doc.deep") }, literal(4)] }, true],
     [{ $eq: [{ $size: field("doc.emoji") }, literal(2)] }, true],
@@ -306,6 +310,9 @@ describe("calls 3.6: what means nothing is refused with the reason", () => {
     [compare("$eq", "doc.list", [1]), "a $literal that is a list cannot be compared"],
     [compare("$eq", "doc.object", {}), "a $literal that is an object cannot be compared"],
     [compare("$gt", "started_at", "yesterday"), '"yesterday" is not a time'],
+    [compare("$gt", "started_at", "1e400"), '"1e400" is not a time'],
+    [compare("$gt", "started_at", "1e30"), '"1e30" is not a time'],
+    [compare("$gt", "started_at", 1e30), "1e+30 is not a time"],
     [compare("$eq", "doc..a", 1), 'Field "doc..a" has an empty part'],
   ])("%j", async (expression, message) => {
     await expect(evaluate(expression)).rejects.toThrow(message)

@@ -99,9 +99,8 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   const a = compileValue(left, scope)
   const b = compileValue(right, scope)
   if (a.kind === "null" || b.kind === "null") return nullTest(operator, a.kind === "null" ? b : a)
-  if (operator === "=" && a.list !== undefined) {
-    return `if(notEmpty(${a.list}), has(${a.list}, ${b.as("text")}), NULL)`
-  }
+  if (operator === "=" && a.list !== undefined) return listHas(a.list, b)
+  if (operator === "=" && b.list !== undefined) return listHas(b.list, a)
   const literals = [left.$literal, right.$literal].filter((one) => one !== undefined)
   const isExact = literals.length === 0 || literals.some(needsExactInteger)
   if (isExact && commonType(a, b) === "number") return exactComparison(operator, a, b)
@@ -110,6 +109,11 @@ function comparison(operator: Operator, left: Operand, right: Operand, scope: Qu
   const exact = `(${a.as(type)} ${operator} ${b.as(type)})`
   if (operator !== "=") return exact
   return `(${quickTest(a, [right.$literal], scope)}${quickTest(b, [left.$literal], scope)}${exact})`
+}
+
+/** `$eq` of a list column with a value asks whether it has the value. An empty one is missing. */
+function listHas(list: string, value: SqlValue): string {
+  return `if(notEmpty(${list}), has(${list}, ${value.as("text")}), NULL)`
 }
 
 /** A search in the text of the JSON, ahead of the exact test: "" or `<search> and `. */

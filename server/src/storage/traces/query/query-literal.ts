@@ -58,9 +58,8 @@ function textConversions(value: string): Conversions {
     integer: () => integerOf(value),
     bool: () => bools.get(value) ?? null,
     time: () => {
-      const microseconds = microsecondsOf(value)
+      const microseconds = microsecondsOf(value) ?? (number === null ? null : microsecondsSince1970(number))
       if (microseconds !== null) return microseconds
-      if (number !== null) return BigInt(Math.round(number * 1e6))
       throw new HeddleError("bad_query", `"${value}" is not a time; write ISO 8601 or seconds since 1970`)
     },
   }
@@ -77,11 +76,17 @@ function numberConversions(source: string): Conversions {
     integer: () => integerOf(source),
     bool: () => number !== 0,
     time: () => {
-      const microseconds = Math.round(number * 1e6)
-      if (Number.isSafeInteger(microseconds)) return BigInt(microseconds)
+      const microseconds = microsecondsSince1970(number)
+      if (microseconds !== null) return microseconds
       throw new HeddleError("bad_query", `${source} is not a time in seconds since 1970`)
     },
   }
+}
+
+/** null: so many that a double rounds them, which no time is. */
+function microsecondsSince1970(seconds: number): bigint | null {
+  const microseconds = Math.round(seconds * 1e6)
+  return Number.isSafeInteger(microseconds) ? BigInt(microseconds) : null
 }
 
 /** null: not a whole number, or more than 38 digits. */
