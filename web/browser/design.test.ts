@@ -117,6 +117,18 @@ describe("components that do something", () => {
     await page.getByText("op_32, ").waitFor()
     await page.getByText("2 selected").waitFor()
     await grid.getByRole("row", { selected: true }).getByText("op_32").waitFor()
+    const inHand = grid.locator("[aria-current=true]")
+    /** Pixels of the row in hand that are seen: below the head, which lies over the rows, and within the table. */
+    const seen = async () => {
+      const [table, head, row] = await Promise.all(
+        [grid, grid.getByRole("row").first(), inHand].map((one) => one.boundingBox()),
+      )
+      if (table == null || head == null || row == null) return 0
+      return Math.min(table.y + table.height, row.y + row.height) - Math.max(head.y + head.height, row.y)
+    }
+    expect(await seen()).toBe(28)
+    for (let count = 0; count < 30; count += 1) await page.keyboard.press("k")
+    expect([await inHand.getAttribute("aria-rowindex"), await seen()]).toEqual(["4", 28])
   })
 
   test("a column's width follows its edge, and is there after a reload only where it has a name", async () => {

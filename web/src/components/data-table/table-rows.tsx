@@ -7,6 +7,7 @@ import { useScrollAnchor } from "./use-scroll-anchor.ts"
 import styles from "./data-table.module.css"
 
 export interface RowsHandle {
+  /** Scrolls no further than the whole row needs to be seen. */
   scrollTo: (index: number) => void
 }
 
@@ -51,6 +52,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     rowState,
   } = props
   const box = useRef<HTMLDivElement>(null)
+  const list = useRef<HTMLDivElement>(null)
   // oxlint-disable-next-line react/incompatible-library -- the directive above says so to the compiler
   const virtual = useVirtualizer({
     count,
@@ -58,7 +60,15 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     estimateSize: () => rowHeight,
     overscan: 10,
   })
-  useImperativeHandle(props.ref, () => ({ scrollTo: (index) => virtual.scrollToIndex(index) }), [virtual])
+  // The library's own would take the room of the head, which lies over the rows, and of the banner for room that shows rows.
+  const scrollTo = (index: number) => {
+    const [view, rows] = [box.current, list.current]
+    if (view === null || rows === null) return
+    const above = rows.getBoundingClientRect().top - view.getBoundingClientRect().top + view.scrollTop
+    const atEnd = above + (index + 1) * rowHeight - view.clientHeight
+    virtual.scrollToOffset(Math.min(index * rowHeight, Math.max(atEnd, view.scrollTop)))
+  }
+  useImperativeHandle(props.ref, () => ({ scrollTo }))
   const items = virtual.getVirtualItems()
 
   useScrollAnchor(box, {
@@ -83,7 +93,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
     <div ref={box} className={styles.scroll}>
       {head}
       {banner}
-      <div className={styles.rows} style={{ height: virtual.getTotalSize(), minWidth: least }}>
+      <div ref={list} className={styles.rows} style={{ height: virtual.getTotalSize(), minWidth: least }}>
         {items.map(({ index, start, size }) => {
           const row = rowAt(index)
           return (
