@@ -52,8 +52,8 @@ export function modelRoutes(dependencies: TrainingDependencies): Route[] {
         if (query.after !== undefined && !(await isKnownModel(database, entityIds, query.after))) {
           throw new HeddleError("not_found", `after: "${query.after}" is no model that you may see`)
         }
-        const { entity = null, project = null, name = null, after = null, limit } = query
-        const selection = { entityIds, entity, project, name, afterId: after, limit: limit + 1 }
+        const { entity = null, project = null, name = null, query: part = null, after = null, limit } = query
+        const selection = { entityIds, entity, project, name, part, afterId: after, limit: limit + 1 }
         const rows = await listModels(database, selection)
         return toPage(rows.map(toListedModel), limit)
       },

@@ -49,6 +49,14 @@ describe("models", () => {
     expect((await opened.rival.get("/v1/preview/models")).body).toMatchObject({ data: [] })
   })
 
+  test("those whose name has a part, as it is written but for the case of its letters", async () => {
+    const named = async (query: string) => (await models(`?query=${query}`)).data.map(({ name }) => name)
+    expect(await named("IR")).toEqual(["third", "first"])
+    expect([await named("_"), await named("%25"), await named("%00"), await named("%5c")]).toEqual([[], [], [], []])
+    expect((await models("?query=ir&project=lab")).data.map(({ name }) => name)).toEqual(["third"])
+    expect((await models("?name=%00")).data).toEqual([])
+  })
+
   test("page by page; a model that was deleted meanwhile still is a place to go on from", async () => {
     const made = await opened.acme.post("/v1/preview/models", { project: "p", name: "gone", base_model: "heddle/tiny" })
     const first = await models("?limit=1")

@@ -12,7 +12,7 @@ import { useCurrentProject } from "./current-project.ts"
 import { recentProjects } from "./recent-places.ts"
 import { sections } from "./sections.ts"
 import styles from "./palette.module.css"
-import { useProjectFinds } from "./use-project-finds.ts"
+import { mostFound, useProjectFinds } from "./use-project-finds.ts"
 
 interface Entry {
   id: string
@@ -22,9 +22,6 @@ interface Entry {
   keys?: string
   run: () => void
 }
-
-/** So many of a project are listed. */
-const mostFound = 20
 
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (

@@ -33,6 +33,8 @@ interface Find {
   run: () => void
 }
 
+/** So many of a project are listed. */
+export const mostFound = 20
 const mostRead = 1000
 /** Fewer letters are in too many names. */
 const leastLetters = 2
@@ -44,11 +46,11 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const word = typed.trim().toLowerCase()
   const enabled = project !== null && word.length >= leastLetters
   const { id: project_id, entity, project: name } = project ?? { id: "", entity: "", project: "" }
-  const models = useModels({ entity, project: name, limit: 100 }, { enabled })
   const filter = { latest_only: true }
   const objects = useObjectVersions({ project_id, filter, metadata_only: true, limit: mostRead }, enabled)
-  const queues = useQueues({ project_id, limit: 100 }, { enabled })
-  // There may be more of them than one page has: the server looks for the word.
+  // There may be more of these than one page has: the server looks for the word.
+  const models = useModels({ entity, project: name, query: word, limit: mostFound }, { enabled })
+  const queues = useQueues({ project_id, name: word, limit: mostFound }, { enabled })
   const hasWord = { $regex: `(?i)${escaped(word)}` }
   const runs = useRunPages(
     { entity, project: name },
@@ -114,8 +116,8 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
     })),
   ]
   const found = all.filter(({ label, word: other = "" }) => `${label} ${other}`.toLowerCase().includes(word))
-  // A ref and an address end with the id.
-  const last = word.split("/").at(-1) ?? ""
+  // A ref and an address end with the id, whose letters may be large.
+  const last = typed.trim().split("/").at(-1) ?? ""
   if (!anyId.test(last)) return found
   const open = async () => {
     const trace = await findTraceOf(project_id, last).catch(() => null)

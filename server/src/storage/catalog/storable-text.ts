@@ -1,4 +1,4 @@
-/** PostgreSQL's text has no U+0000, and would take half of a surrogate pair for U+FFFD. */
+/** Texts of clients for PostgreSQL, whose text has no U+0000, and would take half of a surrogate pair for U+FFFD. */
 
 /** Makes texts storable that people and programs wrote: messages of errors do carry U+0000. */
 export function storableText(text: string): string {
@@ -8,4 +8,9 @@ export function storableText(text: string): string {
 /** Whether a name is kept as it is; a query would fail on another one, and with it those that share the query. */
 export function isStorable(name: string): boolean {
   return !name.includes("\0") && name.isWellFormed()
+}
+
+/** The pattern of `like` and `ilike` for texts that contain this one. */
+export function likePart(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 }

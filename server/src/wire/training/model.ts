@@ -45,6 +45,8 @@ export const modelsQuery = pageQuery.extend({
   entity: z.string().optional(),
   project: z.string().optional(),
   name: z.string().optional(),
+  /** Part of the name, in any case. */
+  query: z.string().optional(),
 })
 
 export const listedModel = model.extend({
@@ -52,7 +54,7 @@ export const listedModel = model.extend({
   /** Step of the newest checkpoint, or null if all were deleted. */
   latest_step: z.int().nullable(),
   latest_step_at: z.iso.datetime().nullable(),
-  /** Queued and running. */
+  /** Queued, running and paused. */
   open_jobs: z.int(),
 })
 

@@ -17,7 +17,8 @@ interface Live {
   enabled?: boolean
 }
 
-export function useQueues(body: { project_id: string; limit?: number }, live: Live = {}) {
+/** `name`: a part of it. */
+export function useQueues(body: { project_id: string; name?: string; limit?: number }, live: Live = {}) {
   const query = queryOptions<AnnotationQueue[], ApiError>({
     queryKey: [queuesKey, body],
     queryFn: async ({ signal }) => {

@@ -26,6 +26,8 @@ export interface OfProject {
 
 interface ModelParameters extends OfProject {
   name?: string
+  /** Part of the name. */
+  query?: string
   limit?: number
   after?: string
 }

@@ -5,7 +5,7 @@ import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { inTransaction } from "../in-transaction.ts"
 import { RememberedReads } from "../remembered-reads.ts"
-import { isStorable } from "../storable-text.ts"
+import { isStorable, likePart } from "../storable-text.ts"
 import { requireOneMore } from "./team-quotas.ts"
 import { idListOf, listOf } from "../text-lists.ts"
 
@@ -110,8 +110,7 @@ export async function listProjects(database: CatalogDatabase, selection: Project
   if (entityIds.length === 0 || (query !== null && !isStorable(query))) return []
   let rows = projectRecords(database, entityIds)
   if (query !== null) {
-    const part = `%${query.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-    rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${part}`)
+    rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${likePart(query)}`)
   }
   if (afterId !== null) {
     // Another team's is as one that is not there: else the list would tell that it is, and when it was made.

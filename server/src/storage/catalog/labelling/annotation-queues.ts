@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely"
 import { isUuid } from "../identifiers.ts"
 import { isoTime, isoTimeOrNull } from "../iso-time.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
+import { likePart } from "../storable-text.ts"
 import type { Catalog } from "../schema.ts"
 
 export interface AnnotationQueueRecord {
@@ -88,7 +89,7 @@ export async function findQueues(
   { name, order, limit, offset }: { name: string | null; order: QueueOrder; limit: number | null; offset: number },
 ): Promise<AnnotationQueueRecord[]> {
   let found = liveQueues(database, projectId).offset(offset)
-  if (name !== null) found = found.where("name", "ilike", `%${name.replaceAll(/[\\%_]/g, "\\$&")}%`)
+  if (name !== null) found = found.where("name", "ilike", likePart(name))
   for (const { field, direction } of order) found = found.orderBy(`annotation_queues.${field}`, direction)
   if (limit !== null) found = found.limit(limit)
   return (await found.execute()).map(toRecord)

@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { isUuid } from "../identifiers.ts"
 import { openStatuses } from "./job-claims.ts"
 import { type ModelRecord, liveModels, toModelRecord } from "./models.ts"
+import { isStorable, likePart } from "../storable-text.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
 export interface ListedModel extends ModelRecord {
@@ -20,6 +21,8 @@ export interface ModelSelection {
   entity: string | null
   project: string | null
   name: string | null
+  /** Part of the name, in any case; null: any. */
+  part: string | null
   /** Strictly after this model; null begins with the newest. */
   afterId: string | null
   limit: number
@@ -27,12 +30,14 @@ export interface ModelSelection {
 
 /** Live models, the newest first. */
 export async function listModels(database: CatalogDatabase, selection: ModelSelection): Promise<ListedModel[]> {
-  const { entityIds, entity, project, name, afterId, limit } = selection
-  if (entityIds.length === 0) return []
+  const { entityIds, entity, project, name, part, afterId, limit } = selection
+  const names = [entity, project, name, part].filter((one) => one !== null)
+  if (entityIds.length === 0 || !names.every(isStorable)) return []
   let query = liveModels(database).where("entities.id", "in", entityIds)
   if (entity !== null) query = query.where("entities.name", "=", entity)
   if (project !== null) query = query.where("projects.name", "=", project)
   if (name !== null) query = query.where("models.name", "=", name)
+  if (part !== null) query = query.where("models.name", "ilike", likePart(part))
   if (afterId !== null) {
     const after = database.selectFrom("models").select(["created_at", "id"]).where("id", "=", afterId)
     query = query.where(sql<boolean>`(models.created_at, models.id) < (${after})`)

@@ -416,7 +416,10 @@ export const trainingMeanings: Meanings = {
     ModelMetricsAnswer: {
       steps_per_point: "How many steps a point stands for; 1 unless there are more steps than `points`.",
     },
-    ModelsQuery: { name: "Only the models of this name, one in each project." },
+    ModelsQuery: {
+      name: "Only the models of this name, one in each project.",
+      query: "Occurs in the model's name, whatever the case of its letters.",
+    },
     ReadCheckpoint: { job_id: "The training job that made it; null: the step that a model begins with." },
     RolloutException: {
       type: "Class of the exception.",
