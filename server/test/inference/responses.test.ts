@@ -239,6 +239,11 @@ describe("art-0.5.23 6: refusals name the field and the way out", () => {
     [{ tools: [{ type: "function" }] }, "tools[0].name", "missing"],
     [{ tools, tool_choice: { type: "web_search" } }, "tool_choice", '"web_search"'],
     [{ tools, tool_choice: { type: "function", name: "sub" } }, "tool_choice", '"sub"'],
+    [
+      { tools, tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "web_search" }] } },
+      "tool_choice.tools[0]",
+      '"web_search"',
+    ],
     [{ tool_choice: "required" }, "tool_choice", "no tools"],
     [{ text: { format: { type: "xml" } } }, "text.format", '"xml"'],
     [
@@ -263,6 +268,19 @@ describe("art-0.5.23 6: refusals name the field and the way out", () => {
   test.each([
     ["no input", { input: null }, {}, 422],
     ["no items", { input: [] }, {}, 422],
+    [
+      "allowed tools without a list",
+      { tools, tool_choice: { type: "allowed_tools", mode: "auto", tools: 5 } },
+      {},
+      422,
+    ],
+    [
+      "allowed tools of no kind",
+      { tools, tool_choice: { type: "allowed_tools", mode: "auto", tools: [null] } },
+      {},
+      422,
+    ],
+    ["an unknown mode", { tools, tool_choice: { type: "allowed_tools", mode: "some", tools: [] } }, {}, 422],
     ["no such model", { model: "wandb-artifact:///acme/demo/absent" }, {}, 404],
     ["another team's model", {}, { key: "rival" }, 404],
     ["no key", {}, { key: "nobody" }, 401],

@@ -78,7 +78,7 @@ export function toEngineTools(
 }
 
 function wrapped(tool: Tool, place: number): Tool {
-  if (tool["type"] === "function" && "function" in tool) return tool
+  if (tool["type"] === "function" && typeof nameOf(tool) === "string") return tool
   if (tool["type"] === undefined) return { type: "function", function: tool }
   if (tool["type"] === "function") throw refused(`tools[${place}]`, "its function, an object with a name, is missing")
   throw refused(`tools[${place}]`, `only function tools are supported, not ${JSON.stringify(tool["type"])}`)
@@ -90,7 +90,7 @@ function choose(
 ): EngineTools {
   if (typeof choice === "string") return { tools, tool_choice: choice }
   const fields = choice as Record<string, unknown>
-  if ("allowed_tools" in fields)
+  if (fields["type"] === "allowed_tools")
     return allowed(tools, fields["allowed_tools"] as { mode: "auto" | "required"; tools: Tool[] })
   const name = "function" in fields ? nameOf(fields) : fields["name"]
   if (typeof name !== "string")

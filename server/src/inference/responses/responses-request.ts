@@ -68,16 +68,23 @@ function toChatTool(tool: NonNullable<ResponsesRequest["tools"]>[number], place:
 
 function toChatChoice(choice: ResponsesRequest["tool_choice"]): ChatForm["tool_choice"] {
   if (choice == null || typeof choice === "string") return choice ?? undefined
-  if (Array.isArray(choice["tools"]) && choice.type === "allowed_tools") {
-    const { mode, tools } = choice as { mode: "auto" | "required"; tools: { name?: string | null }[] }
-    return { type: "allowed_tools", allowed_tools: { mode, tools: tools.map(named) } }
+  if (choice.type === "allowed_tools") {
+    const { mode, tools } = choice as { mode: "auto" | "required"; tools: NamedTool[] }
+    const named = tools.map((tool, place) => toNamed(tool, `tool_choice.tools[${place}]`))
+    return { type: "allowed_tools", allowed_tools: { mode, tools: named } }
   }
   if (choice.type !== "function") return { type: choice.type }
-  return named(choice as { name?: string | null })
+  return toNamed(choice as NamedTool, "tool_choice")
 }
 
-function named({ name }: { name?: string | null }): { type: "function"; function: { name: string } } {
-  if (name == null) throw refused("tool_choice.name", "the name of the function is missing")
+interface NamedTool {
+  type: string
+  name?: string | null
+}
+
+function toNamed({ type, name }: NamedTool, param: string): { type: "function"; function: { name: string } } {
+  if (type !== "function") throw refused(param, `"${type}" is not supported; name a function`)
+  if (name == null) throw refused(`${param}.name`, "the name of the function is missing")
   return { type: "function", function: { name } }
 }
 

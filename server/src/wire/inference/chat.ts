@@ -38,6 +38,9 @@ const allowedTools = z.looseObject({
   }),
 })
 
+/** A kind that cannot be served is refused by name. Malformed allowed tools are none: without `abort` zod would say just that. */
+const otherChoice = z.looseObject({ type: z.string() }).refine(({ type }) => type !== "allowed_tools", { abort: true })
+
 /** Unknown fields are accepted: clients of several vendors send their own. */
 export const chatRequest = z.looseObject({
   ...samplingFields,
@@ -50,8 +53,9 @@ export const chatRequest = z.looseObject({
   tools: z.array(requestTool).nullish(),
   tool_choice: z
     .union(
-      [z.enum(["none", "auto", "required"]), namedFunction, allowedTools, z.looseObject({ type: z.string() })],
-      'one of "none", "auto", "required" and {"type": "function", "function": {"name": "…"}}',
+      [z.enum(["none", "auto", "required"]), allowedTools, namedFunction, otherChoice],
+      'one of "none", "auto", "required", {"type": "function", "function": {"name": "…"}} and ' +
+        '{"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": […]}}',
     )
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),

@@ -30,6 +30,8 @@ export const responseTool = z.looseObject({
 })
 
 const toolName = z.looseObject({ type: z.string(), name: z.string().nullish() })
+/** A kind that cannot be served is refused by name. Malformed allowed tools are none: without `abort` zod would say just that. */
+const namedChoice = toolName.refine(({ type }) => type !== "allowed_tools", { abort: true })
 
 /** Unknown fields are accepted: clients send their own. */
 export const responsesRequest = z.looseObject({
@@ -49,9 +51,10 @@ export const responsesRequest = z.looseObject({
           mode: z.enum(["auto", "required"]),
           tools: z.array(toolName),
         }),
-        toolName,
+        namedChoice,
       ],
-      'one of "none", "auto", "required" and {"type": "function", "name": "…"}',
+      'one of "none", "auto", "required", {"type": "function", "name": "…"} and ' +
+        '{"type": "allowed_tools", "mode": "auto", "tools": […]}',
     )
     .nullish(),
   parallel_tool_calls: flag,
