@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { sql } from "kysely"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { collectArtifacts } from "../../src/storage/artifact-collector.ts"
+import { teamQuotas } from "../../src/wire/platform/quota.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   type ArtifactLog,
@@ -400,4 +401,28 @@ test("parts of a file whose last part never came are removed with it after a day
   expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
   expect(await blobs.has(sha256("the first part"))).toBe(false)
   await put(opened, first?.uploadUrl ?? "", "the first part", 404)
+})
+
+test("platform-wandb 9.2: a part that is announced anew with another content takes the place of the one before, and of its bytes", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { whole: "w" } })))
+  const announce = async (part: string) => {
+    const uploadPartsInput = [{ partNumber: 1, hexMD5: md5(part, "hex") }]
+    const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "whole", md5: md5("w"), uploadPartsInput }])
+    return node?.uploadMultipartUrls?.uploadUrlParts[0]?.uploadUrl ?? ""
+  }
+  const stored = async () => {
+    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
+    return teamQuotas.parse(body).quotas.find((quota) => quota.name === "stored_bytes")?.used ?? 0
+  }
+  const [before, first] = [await stored(), "a part ".repeat(100_000)]
+  const address = await announce(first)
+  await put(opened, address, first)
+  await expect.poll(stored).toBe(before + first.length)
+  expect(await announce(first)).not.toBe("")
+  expect(await opened.app.stores.blobs.has(sha256(first))).toBe(true)
+  await announce("another part")
+  expect(await opened.app.stores.blobs.has(sha256(first))).toBe(false)
+  await expect.poll(stored).toBe(before)
+  await put(opened, address, first, 400)
 })

@@ -341,7 +341,15 @@ test("law 8: a file is joined of each part once, so that it has no more bytes th
     "mutation M($input: CompleteMultipartUploadArtifactInput!) { completeMultipartUploadArtifact(input: $input) { digest } }",
     { input },
   )
-  await expect(complete).rejects.toThrow("completedParts names part 1 twice")
+  await expect(complete).rejects.toThrow("completedParts: names part 1 twice")
+})
+
+test("platform-wandb 9.2: a file that is asked for with a part twice is refused", async () => {
+  const names = newNames()
+  const { id } = await createArtifact(opened.acme, names, artifactDigest(contentsOf({ files: { whole: "ab" } })))
+  const part = { partNumber: 1, hexMD5: md5("a", "hex") }
+  const spec = { artifactID: id, name: "whole", md5: md5("ab"), uploadPartsInput: [part, part] }
+  await expect(askForFiles(opened.acme, [spec])).rejects.toThrow("uploadPartsInput: names part 1 twice")
 })
 
 test("platform-wandb 9.2: commits that race have version numbers without gap or double", async () => {

@@ -9,7 +9,7 @@ import type { ByteRange } from "../../http/byte-range.ts"
 import { type Route, route } from "../../http/route.ts"
 import { findStoredFile, type StoredFile } from "../../storage/catalog/artifacts/artifact-entries.ts"
 import { findManifest, storeManifest } from "../../storage/catalog/artifacts/artifact-manifests.ts"
-import { findUpload, partsOf, storePart } from "../../storage/catalog/artifacts/artifact-uploads.ts"
+import { findPart, findUpload, storePart } from "../../storage/catalog/artifacts/artifact-uploads.ts"
 import { findAnyArtifact, findArtifact, type PendingArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import {
   artifactContent,
@@ -176,8 +176,8 @@ async function putPart(
 ): Promise<number> {
   const { database, limits } = dependencies
   const upload = await findUpload(database, id)
-  const part = upload === null ? undefined : (await partsOf(database, id)).find(({ number }) => number === Number(what))
-  if (upload === null || part === undefined) throw linkEnded()
+  const part = upload === null ? null : await findPart(database, id, Number(what))
+  if (upload === null || part === null) throw linkEnded()
   const artifact = await pendingArtifact(dependencies, upload.artifact_id)
   const storing = { artifact, digest: part.md5, encoding: "hex", maximumBytes: limits.run_file_bytes } as const
   // The client tells the tags of all parts when it completes the file.

@@ -210,21 +210,14 @@ async function describeRequested(
   const uploadUrl = addressOf(context, { use: "file", id: artifact.id, what: md5 })
   if (!uploadPartsInput || uploadPartsInput.length === 0) return { ...described, uploadUrl, uploadMultipartUrls: null }
   const requested = uploadPartsInput.map(({ partNumber, hexMD5 }) => ({ number: partNumber, md5: hexMD5 }))
-  const id = await ensureUpload(context.database, artifact.id, md5, requested)
+  const { id, dropped } = await ensureUpload(context.database, artifact, md5, requested)
+  await dropBlobs(context, dropped)
   const uploadUrlParts = requested.map(({ number }) => ({
     partNumber: number,
     uploadUrl: addressOf(context, { use: "part", id, what: String(number) }),
   }))
   const uploadMultipartUrls = { uploadID: globalId("ArtifactUpload", id), uploadUrlParts }
   return { ...described, uploadUrl, uploadHeaders: ["Content-Type:application/octet-stream"], uploadMultipartUrls }
-}
-
-/** What was stored and counted once may be named ten thousand times, and would fill the disk. */
-function requireEachOnce(numbers: readonly number[]): void {
-  const seen = new Set<number>()
-  const twice = numbers.find((number) => seen.size === seen.add(number).size)
-  if (twice === undefined) return
-  throw new HeddleError("invalid_request", `completedParts names part ${twice} twice; name each part of the file once`)
 }
 
 /** The digest of the whole file, which is stored then. */
@@ -240,11 +233,10 @@ async function completeUpload(
     throw new HeddleError("not_found", `no upload "${uploadID}" of this artifact: ask for the file's addresses again`)
   }
   if (completeMultipartAction === "Complete") {
-    requireEachOnce(completedParts.map(({ partNumber }) => partNumber))
-    const parts = await partsOf(database, upload.id)
+    const parts = new Map((await partsOf(database, upload.id)).map((part) => [part.number, part]))
     const stored = completedParts.map(({ partNumber, hexMD5 }) => {
-      const part = parts.find(({ number, md5 }) => number === partNumber && md5 === hexMD5)
-      if (part?.sha256) return part.sha256
+      const part = parts.get(partNumber)
+      if (part?.sha256 && part.md5 === hexMD5) return part.sha256
       throw new HeddleError("invalid_request", `part ${partNumber} of the file, of the MD5 ${hexMD5}, was not stored`)
     })
     await joinParts(context, artifact, upload.digest, stored)

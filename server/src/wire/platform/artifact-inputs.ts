@@ -68,7 +68,19 @@ export const entryPath = text
   .max(4096)
   .refine((path) => !path.startsWith("/") && !path.split("/").includes(".."), "is not a path inside the artifact")
 
-const partInput = z.looseObject({ partNumber: z.int().min(1).max(10_000), hexMD5: hexDigest })
+const mostParts = 10_000
+
+/** Each part once: what was stored and counted once, and is named ten thousand times, would fill the disk. */
+const partsInput = z
+  .array(z.looseObject({ partNumber: z.int().min(1).max(mostParts), hexMD5: hexDigest }))
+  .max(mostParts)
+  .superRefine((parts, context) => {
+    const seen = new Set<number>()
+    const twice = parts.find(({ partNumber }) => seen.size === seen.add(partNumber).size)
+    if (twice === undefined) return
+    const message = `names part ${twice.partNumber} twice; name each part of the file once`
+    context.addIssue({ code: "custom", message })
+  })
 
 export const createFilesInput = z.looseObject({
   artifactFiles: z
@@ -77,7 +89,7 @@ export const createFilesInput = z.looseObject({
         artifactID: z.string(),
         name: entryPath,
         md5: base64Digest,
-        uploadPartsInput: z.array(partInput).max(10_000).nullish(),
+        uploadPartsInput: partsInput.nullish(),
       }),
     )
     .max(10_000),
@@ -85,7 +97,7 @@ export const createFilesInput = z.looseObject({
 
 export const completeUploadInput = z.looseObject({
   completeMultipartAction: z.enum(["Complete", "Abort"]),
-  completedParts: z.array(partInput).max(10_000),
+  completedParts: partsInput,
   artifactID: z.string(),
   uploadID: z.string(),
 })

@@ -23,29 +23,41 @@ export interface UploadInParts {
   digest: string
 }
 
-/** Asked again for the same file: parts that did not change keep what was stored. */
+/**
+ * The upload of a file; its parts that did not change keep what was stored. Each number stands once in `parts`.
+ * `dropped`: SHA-256 of parts that changed, which nobody needs any more.
+ */
 export async function ensureUpload(
   database: CatalogDatabase,
-  artifactId: string,
+  artifact: { id: string; project_id: string },
   digest: string,
   parts: readonly PartRequest[],
-): Promise<string> {
-  return inTransaction(database, async (transaction) => {
-    const { id } = await transaction
+): Promise<{ id: string; dropped: string[] }> {
+  const { id, changed } = await inTransaction(database, async (transaction) => {
+    const upload = await transaction
       .insertInto("artifact_uploads")
-      .values({ artifact_id: artifactId, digest })
+      .values({ artifact_id: artifact.id, digest })
       .onConflict((on) => on.columns(["artifact_id", "digest"]).doUpdateSet({ digest }))
       .returning("id")
       .executeTakeFirstOrThrow()
-    await sql`insert into artifact_parts (upload_id, number, md5)
-      select ${id}::uuid, p.number, p.md5 from json_to_recordset(${JSON.stringify(parts)}::json) as p(number int, md5 text)
-      on conflict (upload_id, number) do update set md5 = excluded.md5,
-        sha256 = case when artifact_parts.md5 = excluded.md5 then artifact_parts.sha256 end,
-        size_bytes = case when artifact_parts.md5 = excluded.md5 then artifact_parts.size_bytes else 0 end`.execute(
-      transaction,
-    )
-    return id
+    const given = sql`json_to_recordset(${JSON.stringify(parts)}::json) as given(number int, md5 text)`
+    const { rows } = await sql<StoredPart>`delete from artifact_parts as part using ${given}
+      where part.upload_id = ${upload.id} and part.number = given.number and part.md5 <> given.md5
+      returning part.sha256, part.size_bytes`.execute(transaction)
+    await sql`insert into artifact_parts (upload_id, number, md5) select ${upload.id}::uuid, number, md5 from ${given}
+      on conflict (upload_id, number) do nothing`.execute(transaction)
+    return { id: upload.id, changed: rows }
   })
+  return { id, dropped: released(database, artifact.project_id, changed) }
+}
+
+type StoredPart = Pick<PartRecord, "sha256" | "size_bytes">
+
+/** Their bytes count no more. Returns the SHA-256 of those that were stored. */
+function released(database: CatalogDatabase, projectId: string, parts: readonly StoredPart[]): string[] {
+  const bytes = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  if (bytes > 0) usageOf(database)?.ofProject(projectId, -bytes)
+  return parts.flatMap(({ sha256 }) => sha256 ?? [])
 }
 
 /** Upload of an artifact that is not committed yet. */
@@ -69,6 +81,21 @@ export async function partsOf(database: CatalogDatabase, uploadId: string): Prom
     .where("upload_id", "=", uploadId)
     .orderBy("number")
     .execute()
+}
+
+/** null: the upload has no part of this number. */
+export async function findPart(
+  database: CatalogDatabase,
+  uploadId: string,
+  number: number,
+): Promise<PartRequest | null> {
+  const row = await database
+    .selectFrom("artifact_parts")
+    .select(["number", "md5"])
+    .where("upload_id", "=", uploadId)
+    .where("number", "=", number)
+    .executeTakeFirst()
+  return row ?? null
 }
 
 /** Returns the SHA-256 of what it takes the place of, or of the content itself if the part is gone; null: of nothing. */
@@ -109,7 +136,5 @@ export async function removeUpload(database: CatalogDatabase, upload: UploadInPa
     .returning(["sha256", "size_bytes"])
     .execute()
   await database.deleteFrom("artifact_uploads").where("id", "=", upload.id).execute()
-  const bytes = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
-  usageOf(database)?.ofProject(upload.project_id, -bytes)
-  return parts.flatMap(({ sha256 }) => sha256 ?? [])
+  return released(database, upload.project_id, parts)
 }
