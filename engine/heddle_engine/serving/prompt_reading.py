@@ -50,7 +50,7 @@ class PromptLogprobs:
 
     def add(self, tokens: list[PromptToken]) -> None:
         """The next tokens, which another backend has read; each has `num_top` of the likeliest."""
-        shape = (len(tokens), -1)
+        shape = (len(tokens), self.num_top)
         ids = torch.tensor([[token_id for token_id, _ in token.top] for token in tokens], dtype=torch.int32)
         values = torch.tensor([[value for _, value in token.top] for token in tokens])
         logprobs = torch.tensor([token.logprob for token in tokens])

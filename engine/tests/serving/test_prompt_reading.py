@@ -12,6 +12,7 @@ from heddle_engine.serving import batching, prompt_reading
 from heddle_engine.serving.batching import Batcher
 from heddle_engine.serving.chat import ChatCall
 from heddle_engine.serving.embedding import EmbedCall
+from heddle_engine.serving.prompt_reading import PromptLogprobs, PromptToken
 from tests.models import oracle_of
 from tests.serving.test_batching import adapters_of, make_peft_models, prompts
 
@@ -128,6 +129,15 @@ def test_a_prompt_of_one_token_has_nothing_to_score(tiny):
     assert outcomes(base, batcher_of(base), [scoring([5])])[0]["prompt_logprobs"] == [
         {"id": 5, "logprob": None, "rank": None, "bytes": list(base.tokenizer.token_bytes(5)), "top": []}
     ]
+
+
+@pytest.mark.parametrize("num_top", [0, 2])
+@pytest.mark.parametrize("count", [0, 3])
+def test_what_another_backend_has_read_of_a_prompt_is_kept_also_where_that_is_nothing(num_top, count):
+    read = [PromptToken(-1.5 - at, at + 1, [(at + rank, -0.5 * rank) for rank in range(num_top)]) for at in range(count)]
+    reader = PromptLogprobs(list(range(count + 1)), num_top)
+    reader.add(read)
+    assert list(reader.tokens()) == read
 
 
 def test_a_prompt_that_fills_the_context_is_scored_where_nothing_is_sampled(tiny):
