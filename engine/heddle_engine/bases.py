@@ -10,9 +10,9 @@ from pathlib import Path
 
 import torch
 
-from .errors import EngineError
 from .model.adapters import AdapterStore
 from .model.config import DecoderConfig
+from .model.config_fields import refused
 from .model.decoder import Decoder
 from .model.families import language_settings
 from .model.files.hub import fetch_weights, hub_folder, local_folder
@@ -59,12 +59,12 @@ class Base:
         self.name, self.folder = name, folder
         self.from_hub = from_hub
         config = read_config(folder)
+        self.config = DecoderConfig.from_hf(config)
         self._device, self.dtype = device, dtype or automatic_format(language_settings(config), device)
         self._lock = threading.Lock()
         self._decoder: Decoder | None = None
         self._compiler_lock = threading.Lock()
         self._compiler: GrammarCompiler | None = None
-        self.config = DecoderConfig.from_hf(config)
         check_experts(folder, self.config)
         self.tokenizer = TextTokenizer(folder, self.config.vocab_size)
         self.renderer = Renderer(folder, self.tokenizer, sandbox or _shared_sandbox())
@@ -202,6 +202,9 @@ class Bases:
 def read_config(folder: Path) -> dict:
     """Raises `invalid`."""
     try:
-        return json.loads((folder / "config.json").read_text())
+        config = json.loads((folder / "config.json").read_text())
     except ValueError as error:
-        raise EngineError("invalid", f"{folder / 'config.json'} is not JSON: {error}.", "base_model") from error
+        raise refused(f"{folder / 'config.json'} is not JSON: {error}.") from error
+    if not isinstance(config, dict):
+        raise refused(f"{folder / 'config.json'} is not an object.")
+    return config

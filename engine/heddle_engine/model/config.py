@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from .config_fields import refused, whole_number
+from .config_fields import number, refused, whole_number
 from .delta.delta_net import DeltaNetConfig
 from .families import WHOLES, Experts, ExpertStorage, Norms, find_activation, find_family, language_settings
 from .gated_unit import Unit
@@ -33,7 +33,7 @@ class MixtureConfig:
         # transformers' own name of the setting is the second.
         name = "num_experts" if "num_experts" in config else "num_local_experts"
         num_experts, per_token = whole_number(config, name), whole_number(config, "num_experts_per_tok")
-        if not 1 <= per_token <= num_experts:
+        if per_token > num_experts:
             raise refused(
                 f"The base model's config.json says num_experts_per_tok {per_token}; "
                 f"with {name} {num_experts} a token can go to 1 to {num_experts}."
@@ -93,7 +93,13 @@ class DecoderConfig:
         _check_weights_are_read(config, family.experts)
         heads = whole_number(config, "num_attention_heads")
         hidden = whole_number(config, "hidden_size")
-        head_dim = config.get("head_dim") or hidden // heads
+        kv_heads = whole_number(config, "num_key_value_heads", heads)
+        if heads % kv_heads:
+            raise refused(
+                f"The base model's num_attention_heads is {heads}; "
+                f"a multiple of num_key_value_heads, {kv_heads}, is needed."
+            )
+        head_dim = whole_number(config, "head_dim", hidden // heads)
         scalar = whole_number(config, "query_pre_attn_scalar") if family.query_scalar else head_dim
         everywhere = family.experts is not None and family.experts.everywhere
         return DecoderConfig(
@@ -101,12 +107,12 @@ class DecoderConfig:
             hidden_size=hidden,
             layers=family.layers(config),
             num_heads=heads,
-            num_kv_heads=config.get("num_key_value_heads") or heads,
+            num_kv_heads=kv_heads,
             head_dim=head_dim,
             intermediate_size=0 if everywhere else whole_number(config, "intermediate_size"),
             vocab_size=whole_number(config, "vocab_size"),
-            eps=config.get("rms_norm_eps", 1e-6),
-            max_position=config.get("max_position_embeddings", 2048),
+            eps=number(config, "rms_norm_eps", 1e-6),
+            max_position=whole_number(config, "max_position_embeddings", 2048),
             norms=family.norms,
             qk_norm=family.qk_norm,
             query_scale=(head_dim / scalar) ** 0.5,
@@ -190,9 +196,7 @@ def _check_weights_are_read(config: dict, experts: Experts | None) -> None:
 def _mixture_layers(config: dict, experts: Experts) -> frozenset[int]:
     if experts.everywhere:
         return frozenset(range(whole_number(config, "num_hidden_layers")))
-    step, dense = config.get("decoder_sparse_step", 1), config.get("mlp_only_layers") or []
-    if not (isinstance(step, int) and step > 0):
-        raise refused(f"The base model's decoder_sparse_step is {step!r}; a whole number above 0 is needed.")
+    step, dense = whole_number(config, "decoder_sparse_step", 1), config.get("mlp_only_layers") or []
     if not (isinstance(dense, list) and all(isinstance(layer, int) for layer in dense)):
         raise refused(f"The base model's mlp_only_layers is {dense!r}; a list of layers is needed.")
     every = range(step - 1, whole_number(config, "num_hidden_layers"), step)

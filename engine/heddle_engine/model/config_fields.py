@@ -1,13 +1,32 @@
-"""Fields of a `config.json` that must have a value of some kind."""
+"""Fields of a `config.json`, which a stranger may have written: of the kind that is needed, or refused by name."""
+
+import math
 
 from ..errors import EngineError
 
 
-def whole_number(config: dict, name: str) -> int:
-    """Raises `invalid`."""
-    if not isinstance(config.get(name), int):
+def whole_number(config: dict, name: str, otherwise: int | None = None) -> int:
+    """A number above 0; `otherwise` where it is absent or null. Raises `invalid`."""
+    value = config.get(name)
+    if value is None and otherwise is not None:
+        return otherwise
+    if value is None:
         raise refused(f"The base model's config.json lacks the whole number {name!r}.")
-    return config[name]
+    if not (type(value) is int and value > 0):
+        raise refused(f"The base model's {name} is {value!r}; a whole number above 0 is needed.")
+    return value
+
+
+def number(config: dict, name: str, otherwise: float | None = None) -> float:
+    """A number above 0; `otherwise` where it is absent or null. Raises `invalid`."""
+    value = config.get(name)
+    if value is None and otherwise is not None:
+        return otherwise
+    if value is None:
+        raise refused(f"The base model's config.json lacks the number {name!r}.")
+    if not (type(value) in (int, float) and 0 < value < math.inf):
+        raise refused(f"The base model's {name} is {value!r}; a number above 0 is needed.")
+    return float(value)
 
 
 def refused(message: str) -> EngineError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .config_fields import refused
+from .config_fields import number, refused
 from .gated_unit import GELU_TANH, SILU, ClampedSwiglu, Unit
 from .layer_config import (
     LayerConfig,
@@ -221,16 +221,19 @@ def find_family(config: dict) -> tuple[str, Family]:
 
 
 def _architecture(config: dict) -> str:
-    return (config.get("architectures") or ["(none named)"])[0]
+    named = config.get("architectures") or ["(none named)"]
+    if not (isinstance(named, list) and isinstance(named[0], str)):
+        raise refused(f"The base model's architectures is {named!r}; a list of names is needed.")
+    return named[0]
 
 
 def find_activation(config: dict, family: Family) -> Unit:
     """Raises `invalid`."""
     default = next(iter(family.activations))
     name = config.get("hidden_activation") or config.get("hidden_act") or default
-    if name not in family.activations:
+    if not isinstance(name, str) or name not in family.activations:
         supported = ", ".join(map(repr, family.activations))
         raise refused(f"The base model's activation {name!r} is not supported. Supported: {supported}.")
     if family.clamped:
-        return ClampedSwiglu(config.get("swiglu_alpha", 1.702), config.get("swiglu_limit", 7.0))
+        return ClampedSwiglu(number(config, "swiglu_alpha", 1.702), number(config, "swiglu_limit", 7.0))
     return family.activations[name]

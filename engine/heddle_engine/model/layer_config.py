@@ -42,6 +42,8 @@ def switched_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
 def upper_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
     """Qwen2 and Qwen3: a window in `layer_types`, else from layer `max_window_layers` on."""
     window, first = _switched_window(config), config.get("max_window_layers", 28)
+    if not isinstance(first, int):
+        raise refused(f"The base model's max_window_layers is {first!r}; a whole number is needed.")
     kinds = (SLIDING if layer >= first else FULL for layer in range(_num_layers(config)))
     return _layers(_named_kinds(config) or kinds, window, lambda _kind: RopeConfig.from_hf(config))
 
@@ -51,9 +53,7 @@ def alternating_layers(config: dict) -> tuple[LayerConfig, ...]:
 
     Positions are scaled in the layers without one alone, and those with one have a theta of their own.
     """
-    pattern = config.get("sliding_window_pattern", 6)
-    if not (isinstance(pattern, int) and pattern > 0):
-        raise refused(f"The base model's sliding_window_pattern is {pattern!r}; a whole number above 0 is needed.")
+    pattern = whole_number(config, "sliding_window_pattern", 6)
     kinds = (SLIDING if (layer + 1) % pattern else FULL for layer in range(_num_layers(config)))
     window = config.get("sliding_window", 4096)
     return _layers(_named_kinds(config) or kinds, window, lambda kind: _rope_of_kind(config, kind))
@@ -70,11 +70,7 @@ def hybrid_layers(config: dict) -> tuple[LayerConfig, ...]:
     """Qwen3.5 and Qwen3-Next: delta nets in `layer_types`, else in all but every `full_attention_interval`-th layer."""
     kinds = config.get("layer_types")
     if kinds is None:
-        interval = config.get("full_attention_interval", 4)
-        if not (isinstance(interval, int) and interval > 0):
-            raise refused(
-                f"The base model's full_attention_interval is {interval!r}; a whole number above 0 is needed."
-            )
+        interval = whole_number(config, "full_attention_interval", 4)
         kinds = [DELTA if (layer + 1) % interval else FULL for layer in range(_num_layers(config))]
     kinds = _checked_kinds(config, kinds, (FULL, DELTA))
     if FULL not in kinds:

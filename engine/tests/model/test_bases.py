@@ -34,6 +34,15 @@ def test_a_folder_without_safetensors_is_refused_before_it_is_used(model_folders
         cpu_bases().resolve({"name": "bare", "path": str(folder)})
 
 
+@pytest.mark.parametrize(("text", "words"), [("{", "is not JSON: "), ('["a"]', "is not an object")])
+def test_a_config_that_is_no_object_is_refused(text, words, model_folders, tmp_path):
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    (folder / "config.json").write_text(text)
+    with pytest.raises(EngineError, match=words) as caught:
+        cpu_bases().resolve({"name": "odd", "path": str(folder)})
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
+
+
 def without_weights(folder, tmp_path, weight_map):
     """As much of a hub's model as comes first."""
     small = tmp_path / "small"

@@ -93,10 +93,22 @@ def test_unsupported_architecture_is_named_with_the_supported_ones():
     assert caught.value.kind == "invalid"
 
 
-def test_unknown_rope_type_is_refused(model_folders):
-    config = json.loads((model_folders("qwen3") / "config.json").read_text())
-    with pytest.raises(EngineError, match="'longrope'"):
-        DecoderConfig.from_hf({**config, "rope_parameters": {"rope_type": "longrope", "rope_theta": 1e4}})
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rope_type": "longrope", "rope_theta": 1e4}, "rope type 'longrope'; the engine knows default, linear"),
+        ({"rope_type": ["yarn"]}, r"rope type \['yarn'\]"),
+        ({"rope_type": "linear"}, "lacks the number 'factor'"),
+        ({"rope_type": "linear", "factor": 0}, "factor is 0; a number above 0"),
+        ({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0}, "lacks the number 'high_freq_factor'"),
+        ({"rope_theta": "1e4"}, "rope_theta is '1e4'; a number above 0"),
+        (["default"], r"settings of positions are \['default'\]; an object"),
+    ],
+)
+def test_positions_that_are_not_computed_are_refused_by_name(settings, words, model_folders):
+    with pytest.raises(EngineError, match=words) as caught:
+        config_of(model_folders("qwen3"), rope_parameters=settings)
+    assert (caught.value.kind, caught.value.param) == ("invalid", "base_model")
 
 
 def config_of(folder, **changes):
@@ -176,6 +188,14 @@ def test_each_feature_of_gemma3_shows_in_its_logits(without, model_folders):
         ({"final_logit_softcapping": 30.0}, "final_logit_softcapping is 30.0"),
         ({"use_bidirectional_attention": True}, "use_bidirectional_attention is True"),
         ({"hidden_activation": "silu"}, "activation 'silu' is not supported. Supported: 'gelu_pytorch_tanh'"),
+        ({"architectures": "Gemma3ForCausalLM"}, "architectures is 'Gemma3ForCausalLM'; a list of names"),
+        ({"architectures": [["Gemma3ForCausalLM"]]}, "architectures is .*; a list of names"),
+        ({"hidden_activation": ["silu"]}, "activation \\['silu'\\] is not supported"),
+        ({"num_attention_heads": 0}, "num_attention_heads is 0; a whole number above 0"),
+        ({"num_key_value_heads": "2"}, "num_key_value_heads is '2'; a whole number above 0"),
+        ({"num_attention_heads": 4, "num_key_value_heads": 3}, "num_attention_heads is 4; a multiple of num_key_value"),
+        ({"max_position_embeddings": True}, "max_position_embeddings is True; a whole number above 0"),
+        ({"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6'; a number above 0"),
         ({"query_pre_attn_scalar": None}, "lacks the whole number 'query_pre_attn_scalar'"),
         ({"sliding_window": 0}, "sliding_window is 0; a whole number above 0"),
         ({"layer_types": ["full_attention"]}, "layer_types is .*; one for each of its layers"),

@@ -58,7 +58,7 @@ def test_the_number_of_experts_has_two_names(model_folders):
     ("change", "words"),
     [
         ({"num_experts_per_tok": 9}, "num_experts_per_tok 9; with num_local_experts 8"),
-        ({"num_experts_per_tok": 0}, "num_experts_per_tok 0; with num_local_experts 8"),
+        ({"num_experts_per_tok": 0}, "num_experts_per_tok is 0; a whole number above 0"),
         ({"moe_intermediate_size": None}, "lacks the whole number 'moe_intermediate_size'"),
         ({"decoder_sparse_step": 0}, "decoder_sparse_step is 0; a whole number above 0"),
         ({"mlp_only_layers": "1"}, "mlp_only_layers is '1'; a list of layers"),

@@ -134,7 +134,8 @@ def test_a_prompt_of_one_token_has_nothing_to_score(tiny):
 @pytest.mark.parametrize("num_top", [0, 2])
 @pytest.mark.parametrize("count", [0, 3])
 def test_what_another_backend_has_read_of_a_prompt_is_kept_also_where_that_is_nothing(num_top, count):
-    read = [PromptToken(-1.5 - at, at + 1, [(at + rank, -0.5 * rank) for rank in range(num_top)]) for at in range(count)]
+    likeliest = [(7 + rank, -0.5 * rank) for rank in range(num_top)]
+    read = [PromptToken(-1.5 - at, at + 1, likeliest) for at in range(count)]
     reader = PromptLogprobs(list(range(count + 1)), num_top)
     reader.add(read)
     assert list(reader.tokens()) == read

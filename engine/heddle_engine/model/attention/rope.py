@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ...errors import EngineError
+from ..config_fields import number, refused
 
-ROPE_TYPES = ("default", "linear", "llama3", "yarn")
+_NEEDED = {
+    "default": (),
+    "linear": ("factor",),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
+    "yarn": (),
+}
+"""The settings that each rope type must have."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +27,19 @@ class RopeConfig:
 
     @staticmethod
     def from_hf(config: dict) -> "RopeConfig":
-        settings = dict(config.get("rope_parameters") or config.get("rope_scaling") or {})
+        """Raises `invalid`."""
+        settings = config.get("rope_parameters") or config.get("rope_scaling") or {}
+        if not isinstance(settings, dict):
+            raise refused(f"The base model's settings of positions are {settings!r}; an object is needed.")
         kind = settings.get("rope_type") or settings.get("type") or "default"
-        if kind not in ROPE_TYPES:
-            raise EngineError(
-                "invalid",
-                f"This base model scales its positions with rope type {kind!r}; "
-                f"the engine knows {', '.join(ROPE_TYPES)}.",
+        if not isinstance(kind, str) or kind not in _NEEDED:
+            raise refused(
+                f"This base model scales its positions with rope type {kind!r}; the engine knows {', '.join(_NEEDED)}."
             )
-        theta = settings.get("rope_theta", config.get("rope_theta", 10000.0))
-        return RopeConfig(float(theta), kind, settings)
+        for name in _NEEDED[kind]:
+            number(settings, name)
+        theta = number(settings, "rope_theta", number(config, "rope_theta", 10000.0))
+        return RopeConfig(theta, kind, settings)
 
 
 def rope_tables(rope: RopeConfig, head_dim: int, max_position: int) -> tuple[Tensor, Tensor]:
