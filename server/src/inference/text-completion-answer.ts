@@ -54,10 +54,11 @@ function textChoice(
   const echoed = frame.echo ? (result.prompt_logprobs ?? []) : []
   const before = frame.echo ? (prompt ?? textOf(echoed)) : ""
   const ids = { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: result.prompt_token_ids }
+  const tokens = [...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens]
   return {
     index,
     text: `${before}${choice.content ?? ""}`,
-    logprobs: textLogprobs([...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens], details, 0),
+    logprobs: textLogprobs(tokens, details, new TextOffsets()),
     finish_reason: choice.finish_reason === "length" ? "length" : "stop",
     stop_reason: choice.stop_reason,
     ...(details.ids ? ids : {}),
@@ -78,30 +79,33 @@ function toEchoed({ id, logprob, bytes, top }: PromptLogprob, numTop: number): T
   return { id, logprob, bytes, top: logprob === null ? [] : [{ id, logprob, bytes }, ...others] }
 }
 
-/** `offset`: characters of the text before these tokens. */
+/** Where tokens begin in their text. A token with a later part of a character begins where that does. */
+export class TextOffsets {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  #place = 0
+
+  /** UTF-16 code units of the text before the next token, whose bytes these are. */
+  next(bytes: readonly number[]): number {
+    const start = this.#place
+    this.#place += this.#decoder.decode(Uint8Array.from(bytes), { stream: true }).length
+    return start
+  }
+}
+
+/** `offsets` has seen the tokens before these. */
 export function textLogprobs(
   tokens: readonly TextToken[],
   { logprobs, byId }: TokenDetails,
-  offset: number,
+  offsets: TextOffsets,
 ): TextChoice["logprobs"] {
   if (!logprobs) return null
-  let place = offset
   const nameOf = (token: { id: number; bytes: number[] }) => (byId ? `token_id:${token.id}` : tokenText(token.bytes))
   return {
     tokens: tokens.map(nameOf),
     token_logprobs: tokens.map((token) => token.logprob),
     top_logprobs: tokens.map(({ logprob, top }) => (logprob === null ? null : likeliestByName(top, nameOf))),
-    text_offset: tokens.map((token) => {
-      const start = place
-      place += tokenText(token.bytes).length
-      return start
-    }),
+    text_offset: tokens.map(({ bytes }) => offsets.next(bytes)),
   }
-}
-
-/** Characters of the tokens, as {@link textLogprobs} counts them. */
-export function textLength(tokens: readonly Pick<TokenLogprob, "bytes">[]): number {
-  return tokens.reduce((sum, { bytes }) => sum + tokenText(bytes).length, 0)
 }
 
 /** Keeps the likeliest of tokens with equal text, such as U+FFFD for parts of characters: clients read the maximum. */

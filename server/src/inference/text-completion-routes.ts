@@ -14,7 +14,7 @@ import { withExactFields } from "./exact-fields.ts"
 import { StreamedChoices, toSampled } from "./chat/sampled-choice.ts"
 import { toSampling } from "./sampling.ts"
 import { exactStructuredFields, toStructuredOutput } from "./structured-output.ts"
-import { textAnswerJson, type TextFrame, textLength, textLogprobs } from "./text-completion-answer.ts"
+import { textAnswerJson, type TextFrame, textLogprobs, TextOffsets } from "./text-completion-answer.ts"
 import { refused, refusePromptLogprobsOfStream, refuseUnsupported } from "./unsupported.ts"
 
 /** Several prompts of one request are as many engine calls. */
@@ -233,7 +233,7 @@ class TextChunks {
   readonly #frame: TextFrame
   readonly #firstIndex: number
   readonly #includeUsage: boolean
-  readonly #offsets = new Map<number, number>()
+  readonly #offsets = new Map<number, TextOffsets>()
   #promptTokenIds: number[] = []
 
   constructor(frame: TextFrame, firstIndex: number, includeUsage: boolean) {
@@ -249,13 +249,13 @@ class TextChunks {
     }
     const { index, content, tokens } = each.data
     const before = this.#offsets.get(index)
-    const offset = before ?? 0
+    // Not by the text of the chunks: some may be withheld whose tokens are told of already.
+    const offsets = before ?? new TextOffsets()
+    this.#offsets.set(index, offsets)
     const { details } = this.#frame
-    // Text may be withheld that its tokens are told of already. Logprobs alone tell offsets.
-    this.#offsets.set(index, details.logprobs ? offset + textLength(tokens) : 0)
     return this.#chunk(index, {
       text: content,
-      logprobs: textLogprobs(tokens, details, offset),
+      logprobs: textLogprobs(tokens, details, offsets),
       finish_reason: null,
       ...(details.ids ? this.#ids(tokens, before === undefined) : {}),
     })

@@ -315,19 +315,22 @@ test.each([undefined, "gzip"])(
 )
 
 test("inference-api 9: offsets of a text completion go on while its text is withheld; the prompt's ids come once", async () => {
-  const tokens = fakeTokens(4)
+  // The bytes of "až\ufeff!", whose second character comes in two tokens and two events.
+  const bytes = [[97], [0xc5], [0xbe], [0xef, 0xbb, 0xbf], [33]]
+  const tokens = fakeTokens(5).map((token, at) => ({ ...token, bytes: bytes[at] ?? [] }))
   fake.handlers.chat = (params, each) => {
     each.emit("start", { prompt_token_ids: [1, 2, 3], cached_tokens: 0 })
     const delta = { index: 0, reasoning: "", tool_calls: [] }
     each.emit("delta", { ...delta, content: "", tokens: tokens.slice(0, 2) })
-    each.emit("delta", { ...delta, content: "abcd", tokens: tokens.slice(2) })
+    each.emit("delta", { ...delta, content: "až\ufeff!", tokens: tokens.slice(2) })
     return handlers.chat?.(params, { ...each, emit: () => undefined })
   }
-  const body = { model, prompt: "x", max_tokens: 4, stream: true }
+  const body = { model, prompt: "x", max_tokens: 5, stream: true }
   const { text } = await call(app, "POST", "/v1/completions", { body })
   const choices = dataOf(text)
     .slice(0, -1)
     .flatMap((chunk) => chunk.choices)
-  expect(choices.flatMap((choice) => choice.logprobs?.text_offset ?? [])).toEqual([0, 1, 2, 3])
+  expect(choices.flatMap((choice) => choice.logprobs?.text_offset ?? [])).toEqual([0, 1, 1, 2, 3])
+  expect(choices.flatMap((choice) => choice.logprobs?.tokens ?? [])).toEqual(["a", "\ufffd", "\ufffd", "\ufeff", "!"])
   expect(choices.map((choice) => choice.prompt_token_ids)).toEqual([[1, 2, 3], undefined, undefined])
 })

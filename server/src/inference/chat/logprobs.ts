@@ -8,7 +8,7 @@ import type { TokenDetails } from "../completion-request.ts"
 /** As vLLM: for what has no finite logprob. */
 const floor = -9999
 
-const decoder = new TextDecoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** `byId`: each token's text is `token_id:<id>`, so that it survives clients that keep only texts. */
 export function logprobsJson(tokens: readonly TokenLogprob[], { logprobs, byId }: TokenDetails): string {
