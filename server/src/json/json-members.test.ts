@@ -6,6 +6,7 @@ test("parts of a text come as they are spelled", () => {
   expect(memberText(text, "ab")).toBe('[1.0, {"x" : 1e5}, "last"]')
   expect(memberText(text, "b")).toBe("2.50")
   expect(memberText(text, "c")).toBeNull()
+  expect(memberText(String.raw`{"a\/b": 1.0}`, "a/b")).toBe("1.0")
   expect(memberText("[1]", "0")).toBeNull()
   expect(elementText('[1.0, {"x" : 1e5}]', 1)).toBe('{"x" : 1e5}')
   expect(elementText("[1, 2]", -1)).toBe("2")
@@ -26,6 +27,9 @@ test("members are put in place of those of their names, the others stay as they 
   expect(withMembers(' {"x" : 1.0 } ', { y: "2" })).toBe(' {"x" : 1.0,"y":2}')
   expect(withMembers("{ }", { y: "2" })).toBe('{"y":2}')
   expect(withMembers(String.raw`{"\u0079": 1, "x": 1e5}`, { y: "2" })).toBe('{"x":1e5,"y":2}')
+  expect(withMembers(String.raw`{"a\/b": 1, "a\"b": 1}`, { "a/b": "2", 'a"b': "3" })).toBe(
+    String.raw`{"a/b":2,"a\"b":3}`,
+  )
   expect(withMembers("[1]", { y: "2" })).toBe('{"y":2}')
   expect(withMembers("[1]", {})).toBe("[1]")
 })

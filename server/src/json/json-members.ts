@@ -23,14 +23,18 @@ export function objectText(members: Iterable<JsonMember>): string {
 export function withMembers(text: string, members: Readonly<Record<string, string>>): string {
   const added = Object.entries(members)
   if (added.length === 0) return text
-  if (!mayHaveMember(text, Object.keys(members))) return appended(text, added)
+  const isObject = text.trimStart().startsWith("{")
+  if (isObject && !mayHaveMember(text, Object.keys(members))) return appended(text, added)
   const kept = membersOf(text).filter(([name]) => !Object.hasOwn(members, name))
   return objectText([...kept, ...added])
 }
 
+/** JSON spells it like this or with `\u`; another name may be spelled with an escape of its own, such as `\/`. */
+const plainName = /^[\w .-]*$/
+
 /** Quick, and sometimes yes for no: the name may stand anywhere, or be spelled with escapes. */
 function mayHaveMember(text: string, names: readonly string[]): boolean {
-  return !text.trimStart().startsWith("{") || text.includes("\\u") || names.some((name) => text.includes(`"${name}"`))
+  return text.includes("\\u") || names.some((name) => !plainName.test(name) || text.includes(`"${name}"`))
 }
 
 function appended(text: string, added: readonly JsonMember[]): string {
@@ -46,6 +50,7 @@ export function withoutMembers(text: string, names: readonly string[]): string {
 
 /** The text of the member `name` (the last one, as every reader takes it) of the object `text`; null: none, or no object. */
 export function memberText(text: string, name: string): string | null {
+  if (!mayHaveMember(text, [name])) return null
   return membersOf(text).findLast(([own]) => own === name)?.[1] ?? null
 }
 

@@ -118,6 +118,14 @@ describe("calls 3.1: the record", () => {
     })
   })
 
+  test("keys of a summary count however they are spelled", async () => {
+    const summary = String.raw`{"\u0077eave":{"mine":1.0},"status\u005fcounts":{"error":1}}`
+    const project = await projectWith(ended("a", { summary }))
+    const { text } = await opened.acme.post("/calls/stream_query", { project_id: project })
+    expect(text).toContain('"weave":{"mine":1.0,"status":"descendant_error",')
+    expect(text).not.toContain("u0077")
+  })
+
   test("a start without its end is running; an end without its start is not shown", async () => {
     const project = await projectWith(call("started"), { id: "orphan", ended_at: `${start}.1`, summary: "{}" })
     const [only, ...rest] = await stream(project)

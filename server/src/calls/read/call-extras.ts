@@ -1,7 +1,6 @@
 /** Additions to rows by the flags of a calls query: evaluation-store-calls 3.2, 3.4. Each is read once for some rows together. */
 import { formatRef } from "../../objects/refs/refs.ts"
 import { attachedFields } from "../../labelling/feedback/feedback-types.ts"
-import { memberText } from "../../json/json-members.ts"
 import { retentionDays } from "../../storage/catalog/accounts/call-retention.ts"
 import { findUsernames } from "../../storage/catalog/accounts/usernames.ts"
 import { selectFeedback } from "../../storage/traces/labelling/feedback-query.ts"
@@ -11,7 +10,7 @@ import type { CallExtras } from "./call-record.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import { costEntry, openPriceBook } from "../costs/prices.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
-import { type TokenUsage, usageByModel } from "../usage/token-usage.ts"
+import { reportedUsage, type TokenUsage } from "../usage/token-usage.ts"
 
 export type Inclusions = Pick<
   CallsQueryRequest,
@@ -55,7 +54,7 @@ async function costsOf(
   project: ProjectAccess,
   rows: readonly CallRow[],
 ): Promise<Map<string, string>> {
-  const usages = rows.map((row) => ({ row, models: usageOf(row) }))
+  const usages = rows.map((row) => ({ row, models: reportedUsage(row) }))
   const prices = await openPriceBook(
     dependencies,
     project,
@@ -70,11 +69,6 @@ async function costsOf(
     if (entries.length > 0) costs.set(row.id, JSON.stringify(Object.fromEntries(entries)))
   }
   return costs
-}
-
-function usageOf({ summary }: CallRow): Map<string, TokenUsage> {
-  const usage = summary?.includes('"usage"') === true ? memberText(summary, "usage") : null
-  return usage === null ? new Map() : usageByModel(JSON.parse(usage))
 }
 
 /** Limit on the feedback on several calls together: it is parsed at once, on the main thread. */

@@ -68,8 +68,7 @@ function summaryText(row: CallRow, { costs, feedback }: CallExtras): string {
   if (duration !== null) computed["latency_ms"] = String(duration / 1000n)
   if (costs !== undefined) computed["costs"] = costs
   if (feedback !== undefined) computed["feedback"] = feedback
-  const sent = summary.includes('"weave"') ? memberText(summary, "weave") : null
-  return withMembers(summary, { weave: withMembers(sent ?? "{}", computed) })
+  return withMembers(summary, { weave: withMembers(memberText(summary, "weave") ?? "{}", computed) })
 }
 
 export function statusOf({ exception, ended_at, summary }: CallRow): string {
@@ -79,7 +78,7 @@ export function statusOf({ exception, ended_at, summary }: CallRow): string {
 }
 
 function hasFailedDescendants(summary: string): boolean {
-  const counts = summary.includes('"status_counts"') ? memberText(summary, "status_counts") : null
+  const counts = memberText(summary, "status_counts")
   const errors = counts === null ? null : memberText(counts, "error")
   return errors !== null && Number(errors) > 0
 }

@@ -1,4 +1,5 @@
 /** The usage that calls report in `summary.usage`: evaluation-store-calls 2.1 and 4.1. */
+import { memberText } from "../../json/json-members.ts"
 
 export interface TokenUsage {
   requests: number
@@ -22,6 +23,11 @@ export function usageByModel(usage: unknown): Map<string, TokenUsage> {
     if (Object.values(normal).some((count) => count !== 0)) models.set(model, normal)
   }
   return models
+}
+
+/** As {@link usageByModel}; `summary` is the JSON text of a call's. */
+export function reportedUsage({ summary }: { summary?: string | null }): Map<string, TokenUsage> {
+  return usageByModel(JSON.parse(memberText(summary ?? "{}", "usage") ?? "null"))
 }
 
 function normalUsage(counts: Record<string, unknown>): TokenUsage {

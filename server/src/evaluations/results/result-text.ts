@@ -5,10 +5,11 @@ import type { ResultRow } from "../../storage/traces/evaluations/result-rows.ts"
 import { findTrialChildren } from "../../storage/traces/evaluations/trial-children.ts"
 import type { TrialScope } from "../../storage/traces/evaluations/trials.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
+import { reportedUsage } from "../../calls/usage/token-usage.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { resolveRows, rowDataOf } from "./row-data.ts"
 import { predictCallOf, type TrialCall } from "./trial-calls.ts"
-import { trialText, type TrialParts, usageOf } from "./trial-text.ts"
+import { trialText, type TrialParts } from "./trial-text.ts"
 import { openUsageCosts } from "./usage-costs.ts"
 
 export interface ResultOptions {
@@ -115,7 +116,7 @@ export class ResultRows {
   #costs(parts: readonly Pick<TrialParts, "row" | "children">[]): Promise<NonNullable<TrialParts["cost"]>> {
     const usages = parts.flatMap(({ row, children }) => {
       const predict = predictCallOf(row, children)
-      return predict === null ? [] : [usageOf(predict)]
+      return predict === null ? [] : [reportedUsage(predict)]
     })
     return openUsageCosts(this.#dependencies, this.#project, usages)
   }

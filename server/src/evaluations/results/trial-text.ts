@@ -3,7 +3,7 @@ import { membersOf, memberText, textAt } from "../../json/json-members.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { spanRef, type SpanRef } from "../../wire/evaluations/evaluation-run.ts"
 import { callDuration } from "../../calls/read/call-duration.ts"
-import { type TokenUsage, usageByModel } from "../../calls/usage/token-usage.ts"
+import { reportedUsage, type TokenUsage } from "../../calls/usage/token-usage.ts"
 import { predictCallOf, scorerCallIds, type TrialCall } from "./trial-calls.ts"
 
 export interface TrialParts {
@@ -22,13 +22,13 @@ export function trialText({ row, children, cost, showsChildren, showsOutput }: T
   const predict = predictCallOf(row, children)
   const scores = objectOrEmpty(memberText(output, "scores"))
   const predictCall = showsChildren ? predict : null
-  const usage = usageOf(predictCall ?? row)
+  const usage = reportedUsage(predictCall ?? row)
   const known = JSON.stringify({
     predict_and_score_call_id: row.id,
     predict_call_id: predictCall?.id ?? null,
     model_latency_seconds: latencyOf(predictCall) ?? reportedLatency(output),
     total_tokens: usage.size === 0 ? null : sum(usage.values(), ({ total_tokens }) => total_tokens),
-    total_cost: predict === null || cost === null ? null : cost(usageOf(predict), predict.started_at),
+    total_cost: predict === null || cost === null ? null : cost(reportedUsage(predict), predict.started_at),
     scorer_call_ids: showsChildren
       ? scorerCallIds(
           membersOf(scores).map(([name]) => name),
@@ -44,11 +44,6 @@ export function trialText({ row, children, cost, showsChildren, showsOutput }: T
 
 function objectOrEmpty(text: string | null): string {
   return text?.startsWith("{") === true ? text : "{}"
-}
-
-export function usageOf({ summary }: Pick<CallRow, "summary">): Map<string, TokenUsage> {
-  const usage = summary?.includes('"usage"') === true ? memberText(summary, "usage") : null
-  return usage === null ? new Map() : usageByModel(JSON.parse(usage))
 }
 
 function latencyOf(predict: CallRow | null): number | null {

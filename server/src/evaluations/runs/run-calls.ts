@@ -64,8 +64,7 @@ export async function idsOfKind(
 
 /** The markers under `attributes.weave`. Any client may have written them, so nothing about them is certain. */
 export function markersOf({ attributes }: CallRow): Partial<Record<keyof RunMarkers, unknown>> {
-  if (attributes?.includes('"weave"') !== true) return {}
-  const markers: unknown = JSON.parse(memberText(attributes, "weave") ?? "null")
+  const markers: unknown = JSON.parse(memberText(attributes ?? "null", "weave") ?? "null")
   return typeof markers === "object" && markers !== null ? markers : {}
 }
 
