@@ -3,7 +3,6 @@ import { createHash, randomUUID } from "node:crypto"
 import { sql } from "kysely"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { collectArtifacts } from "../../src/storage/artifact-collector.ts"
-import { teamQuotas } from "../../src/wire/platform/quota.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   type ArtifactLog,
@@ -410,10 +409,6 @@ test("platform-wandb 9.2: a part that is announced anew with another content tak
     const uploadPartsInput = [{ partNumber: 1, hexMD5: md5(part, "hex") }]
     const [node] = await askForFiles(opened.acme, [{ artifactID: id, name: "whole", md5: md5("w"), uploadPartsInput }])
     return node?.uploadMultipartUrls?.uploadUrlParts[0]?.uploadUrl ?? ""
-  }
-  const stored = async () => {
-    const { body } = await opened.acme.get("/v1/organization/teams/acme/quotas")
-    return teamQuotas.parse(body).quotas.find((quota) => quota.name === "stored_bytes")?.used ?? 0
   }
   const [before, first] = [await stored(), "a part ".repeat(100_000)]
   const address = await announce(first)

@@ -10,7 +10,7 @@ import type { CallExtras } from "./call-record.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import { costEntry, openPriceBook } from "../costs/prices.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
-import { reportedUsage, type TokenUsage } from "../usage/token-usage.ts"
+import { reportedUsage } from "../usage/token-usage.ts"
 
 export type Inclusions = Pick<
   CallsQueryRequest,
