@@ -24,6 +24,8 @@ NAME_OF_TOOL = re.compile(r"[\w.-]+")
 _RECIPIENT = re.compile(rf"to=functions\.({NAME_OF_TOOL.pattern})")
 _HEADS = (START, CHANNEL, " to=")
 """How a header begins: the prompt ends with the name of the role."""
+_LONGEST_HEADER = 10_000
+"""Characters. One that goes on is none, and its text is content: nothing is held back and read anew without end."""
 
 
 Place = Literal["message", "header", "body"]
@@ -57,16 +59,20 @@ class HarmonyParser:
     def finish(self) -> Pieces:
         """What is held back as what it turned out to be. A header that has no body yet says nothing."""
         pieces = self.feed("")
+        # A marker is one token, so a part of it was written as text.
+        if self._reads_header and any(self._held != head and head.startswith(self._held) for head in (START, CHANNEL)):
+            self._begin("final", "")
         if not self._reads_header:
             self._add(pieces, self._held)
             self._end(pieces)
         return pieces
 
     def _take_header(self) -> bool:
-        if not any(self._held.startswith(head) or head.startswith(self._held) for head in _HEADS):
+        may_be = any(self._held.startswith(head) or head.startswith(self._held) for head in _HEADS)
+        header, marker, body = self._held.partition(MESSAGE)
+        if not may_be or len(header) > _LONGEST_HEADER:
             self._begin("final", "")
             return True
-        header, marker, body = self._held.partition(MESSAGE)
         if not marker:
             return False
         channel, recipient = _OF_CHANNEL.search(header), _RECIPIENT.search(header)

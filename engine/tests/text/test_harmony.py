@@ -8,6 +8,7 @@ from tests.text.pieces import fed_in_pieces
 THOUGHT = "<|channel|>analysis<|message|>Two and two.<|end|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>4, <b>of course</b>"
 CALL = "<|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
+ENDLESS = f"<|channel|>{'a' * 20_000}<|message|>b"
 CASES = {
     "reasoning, then an answer": (True, f"{THOUGHT}{FINAL}<|return|>", ("4, <b>of course</b>", "Two and two.", [])),
     "an answer alone": (True, "<|channel|>final<|message|>4", ("4", "", [])),
@@ -41,6 +42,8 @@ CASES = {
         ("4", "Hm", []),
     ),
     "a header without a body": (True, f"{THOUGHT}<|start|>assistant<|chan", ("", "Two and two.", [])),
+    "a sign that a marker begins with": (True, "<", ("<", "", [])),
+    "what begins like a header and goes on": (True, ENDLESS, (ENDLESS, "", [])),
     "no header at all": (True, "to be or not", ("to be or not", "", [])),
 }
 
@@ -50,6 +53,13 @@ CASES = {
 def test_pieces_add_up_to_the_same(case, step):
     tools, text, expected = CASES[case]
     assert fed_in_pieces(HarmonyParser(tools), text, step) == expected
+
+
+def test_what_has_become_too_long_for_a_header_is_given_out_as_it_comes():
+    parser = HarmonyParser(tools=False)
+    assert parser.feed("<|channel|>" + "a" * 9_000).content == ""
+    assert len(parser.feed("a" * 9_000).content) == 18_011
+    assert parser.feed("b").content == "b"
 
 
 def test_text_is_given_out_as_soon_as_it_cannot_be_an_end():
