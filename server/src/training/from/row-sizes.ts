@@ -29,7 +29,7 @@ const mostCounted = 200
 const bytesPerToken = 4
 
 export class RowSizes {
-  /** A row was estimated. */
+  /** Some size is an estimate, or the count of another service, whose tokens are not the model's. */
   isEstimated = false
   /** Rows that may be longer than the model takes, and that the engine did not count. */
   unsure = 0
