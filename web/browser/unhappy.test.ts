@@ -278,3 +278,16 @@ test("when the server restarts under an open page, its data stays, and it goes o
   await close()
   // Two starts of a server, on a machine that may be busy.
 }, 180_000)
+
+test("a chart whose code the server did not give says so, and is drawn when it comes", async () => {
+  const { page, close } = await signedIn(browser, heddle, "/local/none")
+  const code = "**/assets/plot-options-*.js"
+  await page.route(code, (route) => route.fulfill({ status: 404 }))
+  await page.goto(`${heddle.url}/design`)
+  const late = page.getByText("The code that draws this chart did not come.").first()
+  await late.waitFor()
+  await page.unroute(code)
+  await page.locator('[data-drawn="true"]').first().waitFor()
+  await late.waitFor({ state: "detached" })
+  await close()
+})

@@ -75,11 +75,12 @@ export function LineChart(props: LineChartProps) {
 }
 
 /** A server that is away when the first chart is shown is asked again: the chart waits, and the page stays. null: it has ended. */
-async function loadPlotOptions(ended: AbortSignal): Promise<typeof PlotOptions | null> {
+async function loadPlotOptions(ended: AbortSignal, onLate: () => void): Promise<typeof PlotOptions | null> {
   while (!ended.aborted) {
     try {
       return await import("./plot-options.ts")
     } catch {
+      onLate()
       await new Promise((resolve) => setTimeout(resolve, retryMs))
     }
   }
@@ -93,7 +94,7 @@ function Canvas(props: LineChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const [ownRange, setOwnRange] = useState<[number, number] | null>(null)
-  const [isDrawn, setDrawn] = useState(false)
+  const [state, setState] = useState<"coming" | "late" | "drawn">("coming")
   const theme = useTheme()
   const range = props.range === undefined ? ownRange : props.range
 
@@ -106,13 +107,13 @@ function Canvas(props: LineChartProps) {
   const showTick = useEffectEvent((y: number) => formatTick(y))
   const redraw = useEffectEvent(() => plot.current !== null && draw(plot.current, series, range))
   const start = useEffectEvent(async (made: string, ended: AbortSignal) => {
-    const loaded = await loadPlotOptions(ended)
+    const loaded = await loadPlotOptions(ended, () => setState("late"))
     const parent = box.current
     if (ended.aborted || loaded === null || parent === null) return
     const chart = loaded.makePlot(parent, JSON.parse(made), { onRange, showX, showY, showTick, colorOf })
     plot.current = chart
     redraw()
-    setDrawn(true)
+    setState("drawn")
     const resizing = new ResizeObserver(() => {
       chart.setSize({ width: parent.clientWidth, height })
       redraw()
@@ -148,7 +149,22 @@ function Canvas(props: LineChartProps) {
   }, [series, range])
 
   return (
-    <div ref={box} className={styles.canvas} style={{ height }} role="img" aria-label={label} data-drawn={isDrawn} />
+    <>
+      {state === "late" && (
+        <p className={styles.late} role="status">
+          The code that draws this chart did not come. It is asked for again; if the server was upgraded, reload the
+          page.
+        </p>
+      )}
+      <div
+        ref={box}
+        className={styles.canvas}
+        style={{ height }}
+        role="img"
+        aria-label={label}
+        data-drawn={state === "drawn"}
+      />
+    </>
   )
 }
 
