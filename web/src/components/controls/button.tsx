@@ -1,7 +1,7 @@
 /** Buttons, and links that look like them. One primary a screen. */
 import { Link, type LinkComponentProps } from "@tanstack/react-router"
 import type { LucideIcon } from "lucide-react"
-import type { ComponentProps, ReactNode } from "react"
+import type { ComponentProps, MouseEvent, ReactNode } from "react"
 import { classNames } from "../class-names.ts"
 import { Icon } from "../signs/icon.tsx"
 import { Keys } from "../signs/keys.tsx"
@@ -36,13 +36,19 @@ export function ButtonContent({ icon, keys, size = "normal", children }: ButtonL
   )
 }
 
-type ButtonProps = ButtonLook & Omit<ComponentProps<"button">, "className"> & { isOn?: boolean }
+interface ButtonProps extends ButtonLook, Omit<ComponentProps<"button">, "className" | "children"> {
+  /** It is a switch. */
+  isOn?: boolean
+  /** What it does is under way: it does nothing, and keeps the focus, which a disabled button would lose. */
+  isBusy?: boolean
+}
 
-/** `isOn` makes it a switch. A button without words needs an `aria-label`. */
-export function Button({ kind, size, icon, keys, children, isOn, ...rest }: ButtonProps) {
+/** A button without words needs an `aria-label`. */
+export function Button({ kind, size, icon, keys, children, isOn, isBusy = false, ...rest }: ButtonProps) {
   const look = { kind, size, icon, keys, children } as ButtonLook
+  const busy = isBusy && { "aria-disabled": true, onClick: (event: MouseEvent) => event.preventDefault() }
   return (
-    <button type="button" className={buttonClass(look)} aria-pressed={isOn} {...rest}>
+    <button type="button" className={buttonClass(look)} aria-pressed={isOn} {...rest} {...busy}>
       <ButtonContent {...look} />
     </button>
   )

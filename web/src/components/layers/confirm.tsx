@@ -2,6 +2,7 @@
 import type { ReactNode } from "react"
 import { Button } from "../controls/button.tsx"
 import { ErrorNote } from "../states/error-note.tsx"
+import { useDelayed } from "../states/use-delayed.ts"
 import styles from "./dialog-parts.module.css"
 import { Dialog } from "./dialog.tsx"
 
@@ -37,13 +38,20 @@ export function Confirm({
       <div className={styles.body}>
         {children}
         {change.error && <ErrorNote what={failure} error={change.error} />}
+        {change.isPending && <UnderWay />}
         <div className={styles.actions}>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button kind="danger" onClick={onConfirm} disabled={change.isPending || !isReady}>
+          <Button onClick={onClose}>{change.isPending ? "Close" : "Leave it"}</Button>
+          <Button kind="danger" onClick={onConfirm} disabled={!isReady} isBusy={change.isPending}>
             {action}
           </Button>
         </div>
       </div>
     </Dialog>
   )
+}
+
+/** Closing the window calls nothing off. Most changes end before anybody could read it. */
+function UnderWay() {
+  const isLong = useDelayed(1000)
+  return isLong ? <p role="status">Under way. It goes on when this window is closed.</p> : null
 }

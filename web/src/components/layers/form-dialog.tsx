@@ -24,7 +24,7 @@ export function FormDialog(props: FormDialogProps) {
   const { title, width, action, isReady, isPending, onSubmit, onClose, otherActions, children } = props
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onSubmit()
+    if (!isPending) onSubmit()
   }
   return (
     <Dialog title={title} isOpen onClose={onClose} width={width} isForm>
@@ -33,7 +33,7 @@ export function FormDialog(props: FormDialogProps) {
         <div className={styles.actions}>
           {otherActions}
           <Button onClick={onClose}>Leave it</Button>
-          <Button kind="primary" type="submit" disabled={!isReady || isPending}>
+          <Button kind="primary" type="submit" disabled={!isReady} isBusy={isPending}>
             {action}
           </Button>
         </div>

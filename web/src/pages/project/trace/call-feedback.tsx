@@ -65,8 +65,8 @@ export function CallFeedback({ project, callId, marks, note, onNote }: CallFeedb
       )}
       {give.error !== null && <ErrorNote what="The feedback was not stored." error={give.error} />}
       <form className={styles.form} onSubmit={save}>
-        <Button icon={ThumbsUp} aria-label="Good" disabled={give.isPending} onClick={() => react("👍")} />
-        <Button icon={ThumbsDown} aria-label="Bad" disabled={give.isPending} onClick={() => react("👎")} />
+        <Button icon={ThumbsUp} aria-label="Good" isBusy={give.isPending} onClick={() => react("👍")} />
+        <Button icon={ThumbsDown} aria-label="Bad" isBusy={give.isPending} onClick={() => react("👎")} />
         <TextField
           ref={field}
           label="Note"

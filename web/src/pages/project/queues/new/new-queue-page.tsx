@@ -20,6 +20,7 @@ import { useProjectOfPage } from "../../../../shell/current-project.ts"
 import { LostSelection } from "../../lost-selection.tsx"
 import { readFilter } from "../../traces/filter-bar.tsx"
 import { timeRangeOf } from "../../traces/time-range.ts"
+import { useWhileShown } from "../../../../url/use-while-shown.ts"
 import { noCountFrom, numberOf } from "../../typed-numbers.ts"
 import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
 import styles from "./new-queue-page.module.css"
@@ -73,6 +74,7 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
   const [added, setAdded] = useState<readonly FieldDraft[]>([])
   const [most, setMost] = useState("")
   const [isChecked, setChecked] = useState(false)
+  const whileShown = useWhileShown()
   const { busy, failure, save } = useSaveQueue(project.id, {
     // A second try does not make it again.
     onQuestion: (field, refs) => {
@@ -80,8 +82,8 @@ function NewQueue({ picked }: { picked: readonly string[] }) {
       setAdded((left) => left.filter((one) => one !== field))
     },
     // A second try adds to what is made already.
-    onQueue: (id) => change({ queue: id }),
-    onSaved: (id) => navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } }),
+    onQueue: (id) => void whileShown(() => change({ queue: id })),
+    onSaved: (id) => whileShown(() => navigate({ to: "/$entity/$project/queues/$id", params: { ...params, id } })),
   })
 
   const matching = Math.min(count.data?.count ?? 0, mostAdded)

@@ -12,6 +12,7 @@ import { Dialog } from "../../../../components/layers/dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { type FieldDraft, fieldFaults, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { useWhileShown } from "../../../../url/use-while-shown.ts"
 import { FieldsEditor, useProjectFields } from "../fields-editor.tsx"
 import styles from "./queue-settings.module.css"
 
@@ -25,7 +26,6 @@ interface QueueSettingsProps {
 const leases = { 300: "5 minutes", 900: "15 minutes", 3600: "1 hour", 86_400: "1 day" }
 
 export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettingsProps) {
-  const navigate = useNavigate()
   const known = useProjectFields(project.id).fields.map((field) => field.name)
   const [name, setName] = useState(queue.name)
   const [instructions, setInstructions] = useState(queue.description)
@@ -38,7 +38,7 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
   const [isSaving, setSaving] = useState(false)
   const [failure, setFailure] = useState<ApiError | null>(null)
   const change = useChangeQueue(queue.id)
-  const remove = useDeleteQueue(queue.id)
+  const whileShown = useWhileShown()
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setChecked(true)
@@ -61,38 +61,13 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
         required_annotators: Number(people),
         lease_seconds: Number(lease),
       })
-      onClose()
+      await whileShown(onClose)
     } catch (error) {
       setFailure(error as ApiError)
       setSaving(false)
     }
   }
-  if (isDeleting) {
-    return (
-      <Confirm
-        title={`Delete the queue ${queue.name}?`}
-        action={`Delete ${queue.name}`}
-        failure="The queue was not deleted."
-        change={remove}
-        onConfirm={() =>
-          remove.mutate({
-            project_id: project.id,
-            leave: () =>
-              navigate({
-                to: "/$entity/$project/queues",
-                params: project.params,
-              }),
-          })
-        }
-        onClose={() => setDeleting(false)}
-      >
-        <p>
-          Its items, who did what, and decisions about disputes are not reached any more. Labels stay, as feedback on
-          their calls.
-        </p>
-      </Confirm>
-    )
-  }
+  if (isDeleting) return <DeleteQueue project={project} queue={queue} onClose={() => setDeleting(false)} />
   return (
     <Dialog title="Queue settings" isOpen onClose={onClose} width={640} isForm>
       <form className={styles.form} onSubmit={(event) => void save(event)}>
@@ -149,5 +124,33 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
         </div>
       </form>
     </Dialog>
+  )
+}
+
+interface DeleteQueueProps {
+  project: CurrentProject
+  queue: AnnotationQueue
+  onClose: () => void
+}
+
+function DeleteQueue({ project, queue, onClose }: DeleteQueueProps) {
+  const navigate = useNavigate()
+  const remove = useDeleteQueue(queue.id)
+  const whileShown = useWhileShown()
+  const leave = () => whileShown(() => navigate({ to: "/$entity/$project/queues", params: project.params }))
+  return (
+    <Confirm
+      title={`Delete the queue ${queue.name}?`}
+      action={`Delete ${queue.name}`}
+      failure="The queue was not deleted."
+      change={remove}
+      onConfirm={() => remove.mutate({ project_id: project.id, leave })}
+      onClose={onClose}
+    >
+      <p>
+        Its items, who did what, and decisions about disputes are not reached any more. Labels stay, as feedback on
+        their calls.
+      </p>
+    </Confirm>
   )
 }

@@ -1,0 +1,132 @@
+/** What a window or a page began goes on when it is closed or left, and leads nobody away from where they are by then. */
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { launchBrowser } from "./support/browser.ts"
+import { fillLabelTeam, type LabelTeam, newQueue } from "./support/fill-queue.ts"
+import { fillRun } from "./support/fill-runs.ts"
+import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
+
+let heddle: Heddle
+let browser: Browser
+let team: LabelTeam
+beforeAll(async () => {
+  ;[heddle, browser] = await Promise.all([startHeddle({ HEDDLE_ENGINE: "none" }), launchBrowser()])
+  team = await fillLabelTeam(heddle)
+})
+afterAll(async () => {
+  await browser?.close()
+  await heddle?.close()
+})
+
+/** Holds back requests to `url` that `isHeld` picks, until `release`, which waits for the answer of the first. */
+async function heldBack(page: Page, url: string, isHeld: (method: string, body: string) => boolean) {
+  const came = Promise.withResolvers<void>()
+  const freed = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    const request = route.request()
+    if (!isHeld(request.method(), request.postData() ?? "")) return route.fallback()
+    came.resolve()
+    await freed.promise
+    await route.continue()
+    await (await request.response())?.finished()
+    answered.resolve()
+  })
+  const release = async () => {
+    freed.resolve()
+    await answered.promise
+    // The page acts on the answer, and would have been on its way.
+    await page.waitForTimeout(300)
+  }
+  return { came: came.promise, release }
+}
+
+const pathOf = (page: Page) => new URL(page.url()).pathname
+
+test("a window that deletes a run says that it goes on, and once closed leads nobody away", async () => {
+  for (const name of ["gone", "other"])
+    await fillRun(heddle, "left-runs", { name, displayName: name, exitCode: 0, steps: 2 })
+  const { page, close } = await signedIn(browser, heddle, "/local/left-runs/runs/gone")
+  await page.getByRole("button", { name: "Edit", exact: true }).click()
+  await page.getByRole("button", { name: "Delete the run…" }).click()
+  const { came, release } = await heldBack(page, "**/graphql", (_method, body) => body.includes("deleteRun"))
+  await page.getByRole("button", { name: "Delete the run", exact: true }).click()
+  await came
+  await page.getByText("It goes on when this window is closed.").waitFor()
+  await page.getByRole("button", { name: "Close", exact: true }).click()
+  await page.keyboard.press("Escape")
+  await page.getByRole("link", { name: "Runs", exact: true }).first().click()
+  await page.getByRole("link", { name: "other", exact: true }).click()
+  await page.getByRole("heading", { name: "other" }).waitFor()
+  await release()
+  expect(pathOf(page)).toBe("/local/left-runs/runs/other")
+  await page.getByRole("link", { name: "Runs", exact: true }).first().click()
+  await page.getByText("1 run", { exact: true }).waitFor()
+  await close()
+})
+
+test("the page of a run whose window was closed says that the run is gone", async () => {
+  await fillRun(heddle, "left-run", { name: "gone", displayName: "gone", exitCode: 0, steps: 2 })
+  const { page, close } = await signedIn(browser, heddle, "/local/left-run/runs/gone")
+  await page.getByRole("button", { name: "Edit", exact: true }).click()
+  await page.getByRole("button", { name: "Delete the run…" }).click()
+  const { came, release } = await heldBack(page, "**/graphql", (_method, body) => body.includes("deleteRun"))
+  await page.getByRole("button", { name: "Delete the run", exact: true }).click()
+  await came
+  await page.keyboard.press("Escape")
+  await release()
+  await page.getByRole("heading", { name: "No such run" }).waitFor()
+  expect(pathOf(page)).toBe("/local/left-run/runs/gone")
+  await close()
+})
+
+test("a window that deletes a project leads nobody away once it is closed", async () => {
+  for (const name of ["left-project", "next-project"])
+    await heddle.send("POST", "/v1/projects", { entity: "local", name })
+  const { page, close } = await signedIn(browser, heddle, "/local/left-project/settings/project")
+  await page.getByRole("button", { name: "Delete project…" }).click()
+  await page.getByLabel("To go on, type left-project").fill("left-project")
+  const { came, release } = await heldBack(page, "**/v1/projects/**", (method) => method === "DELETE")
+  await page.getByRole("button", { name: "Delete project", exact: true }).click()
+  await came
+  await page.keyboard.press("Escape")
+  await page.getByRole("link", { name: "Traces" }).click()
+  await page.getByText("No traces yet").waitFor()
+  await release()
+  await page.getByRole("heading", { name: "There is no such project here" }).waitFor()
+  expect(pathOf(page)).toBe("/local/left-project/traces")
+  await close()
+})
+
+test("a window that deletes a queue leads nobody away once it is closed", async () => {
+  const { id } = await newQueue(heddle, team, 1)
+  const { page, close } = await signedIn(browser, heddle, `/${team.id}/queues/${id}?dialog=settings`)
+  await page.getByRole("button", { name: "Delete the queue…" }).click()
+  const { came, release } = await heldBack(page, "**/annotation_queues/**", (method) => method === "DELETE")
+  await page.getByRole("button", { name: /^Delete / }).click()
+  await came
+  await page.keyboard.press("Escape")
+  await page.getByRole("dialog", { name: "Queue settings" }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.getByRole("link", { name: "Evaluations" }).click()
+  await page.getByText("No evaluations yet").waitFor()
+  await release()
+  expect(pathOf(page)).toBe(`/${team.id}/evaluations`)
+  await close()
+})
+
+test("a page on which a queue was begun leads nobody to it once it is left", async () => {
+  const { page, close } = await signedIn(browser, heddle, `/${team.id}/queues/new?q=op is nothing`)
+  await page.getByLabel("Name", { exact: true }).fill("Made meanwhile")
+  await page.getByRole("checkbox", { name: "tone" }).check()
+  const { came, release } = await heldBack(page, "**/annotation_queues", (method) => method === "POST")
+  await page.getByRole("button", { name: "Make the queue" }).click()
+  await came
+  await page.getByRole("link", { name: "Evaluations" }).click()
+  await page.getByText("No evaluations yet").waitFor()
+  await release()
+  expect(pathOf(page)).toBe(`/${team.id}/evaluations`)
+  await page.getByRole("link", { name: "Labelling" }).click()
+  await page.getByRole("link", { name: "Made meanwhile", exact: true }).waitFor()
+  await close()
+})
