@@ -351,6 +351,35 @@ test("too many runs, and runs that are not there, are told in words; without any
   await close()
 })
 
+test("a chart counts what it cannot draw and says where it was, and its newest value may be such a one", async () => {
+  const named = { exitCode: 0, steps: 1 }
+  for (const name of ["falls", "holds"]) {
+    await fillRun(heddle, "diverged", { ...named, name, displayName: name })
+    const values = ["1", "NaN", "0.5", "Infinity", "NaN", "0.25", ...(name === "falls" ? ["NaN"] : ["0.125"])]
+    const rows = values.map((value, step) => `{"_step": ${step + 1}, "reward": ${value}, "never": NaN, "fine": 1}`)
+    const files = { "wandb-history.jsonl": { offset: 1, content: rows } }
+    await heddle.send("POST", `/files/local/diverged/${name}/file_stream`, { files })
+  }
+  const visit = await open("/local/diverged/runs/falls")
+  const { page } = visit
+  await drawn(page, "reward")
+  await chart(page, "reward")
+    .getByText("4 not drawn: NaN at step 2, Infinity at 4, NaN at 5, 7", { exact: true })
+    .waitFor()
+  expect(await chart(page, "reward").locator("header b").innerText()).toBe("NaN")
+  await chart(page, "never").getByText("Not one finite number was logged.").waitFor()
+  await chart(page, "never").getByText("7 not drawn: NaN at step 1, 2, 3, 4 and 3 more until 7").waitFor()
+  expect(await chart(page, "fine").getByText("not drawn").count()).toBe(0)
+  await page.goto(`${heddle.url}/local/diverged/run-comparison?runs=falls,holds`)
+  await drawn(page, "reward")
+  expect(await chart(page, "reward").getByText("not drawn").allInnerTexts()).toEqual([
+    "falls: 4 not drawn: NaN at step 2, Infinity at 4, NaN at 5, 7",
+    "holds: 3 not drawn: NaN at step 2, Infinity at 4, NaN at 5",
+  ])
+  expect(complaintsOf(visit)).toEqual([])
+  await visit.close()
+})
+
 test("a metric stands over the step metric that the program defined, until somebody wants its steps", async () => {
   const named = { displayName: "defined", exitCode: 0, steps: 90 }
   const definitions = [{ 1: "epoch" }, { 2: "val/*", 5: 1 }, { 1: "train/loss", 5: 4 }, { 1: "never" }]

@@ -35,7 +35,10 @@ async function stream(names: RunNames, file: string, content: readonly string[],
 
 async function metricsOf({ entity, project, run }: RunNames, query: string) {
   const { status, body } = await opened.acme.get(`/v1/runs/${entity}/${project}/${run}/metrics?${query}`)
-  return { status, ...(body as { metrics: string[]; media: { name: string; type: string }[]; data: Curve[] }) }
+  return {
+    status,
+    ...(body as { metrics: string[]; media: { name: string; type: string }[]; data: Curve[]; not_finite: object[] }),
+  }
 }
 
 test("platform-wandb 7: a curve of few points keeps the lowest and highest value of each", async () => {
@@ -77,6 +80,36 @@ test("platform-wandb 7: columns are read by their dots, steps that came twice by
     ["loss", [2], [0.25]],
   ])
   expect((await metricsOf(names, "")).data).toEqual([])
+})
+
+test("platform-wandb 7: NaN and the infinities are counted by metric, with their steps; a later value of a step counts", async () => {
+  const names = await newRun()
+  await stream(names, "wandb-history.jsonl", [
+    '{"_step": 0, "loss": NaN, "d": {"loss": 1, "e": -Infinity}, "note": "NaN: Infinity", "yes": true}',
+    '{"_step": 1, "loss": Infinity, "d": {"loss": NaN}, "list": [NaN, 1]}',
+    '{"_step": 2, "loss": NaN, "gone": null, "big": 123456789012345678901234567890}',
+    '{"_step": 2, "loss": 0.25}',
+    ...Array.from(
+      { length: 30 },
+      (_, index) => `{"_step": ${index + 10}, "late": NaN, "text": "half \\\\ud800 of a pair"}`,
+    ),
+  ])
+  const query = "metric=loss&metric=d.e&metric=d.loss&metric=late&metric=yes&metric=big&metric=gone"
+  const { data, not_finite } = await metricsOf(names, query)
+  expect(data.map(({ metric, step }) => [metric, step])).toEqual([
+    ["big", [2]],
+    ["d.loss", [0]],
+    ["loss", [2]],
+  ])
+  const steps = Array.from({ length: 20 }, (_, index) => index + 10)
+  expect(not_finite).toEqual([
+    { metric: "d.e", count: 1, step: [0], value: ["-Infinity"], last: { step: 0, value: "-Infinity" } },
+    { metric: "d.loss", count: 1, step: [1], value: ["NaN"], last: { step: 1, value: "NaN" } },
+    { metric: "late", count: 30, step: steps, value: steps.map(() => "NaN"), last: { step: 39, value: "NaN" } },
+    { metric: "loss", count: 2, step: [0, 1], value: ["NaN", "Infinity"], last: { step: 1, value: "Infinity" } },
+  ])
+  expect((await metricsOf(names, "metric=loss&x=_runtime")).not_finite).toMatchObject([{ metric: "loss", count: 2 }])
+  expect((await metricsOf(names, "source=system")).not_finite).toEqual([])
 })
 
 test("platform-wandb 7: system rows are curves by time; a time that is none is that of the arrival", async () => {

@@ -1,6 +1,7 @@
 /** The curves of a run, for whoever draws them: no peak of them is lost, however few points are asked for. */
 import { invalid } from "../../errors.ts"
 import { type Route, route } from "../../http/route.ts"
+import { notFiniteValues } from "../../storage/traces/runs/not-finite.ts"
 import { loggedNames, ownColumns, runPoints, runPointsOver } from "../../storage/traces/runs/run-curves.ts"
 import { runMetricsAnswer, runMetricsParams, runMetricsQuery } from "../../wire/platform/run.ts"
 import { curvesOf } from "../../wire/training/model-metrics.ts"
@@ -39,6 +40,7 @@ export function runMetricRoutes({ database, traces }: RunDependencies): Route[] 
               ? await runPoints(traces, key, { source, metrics: wanted, points })
               : await runPointsOver(traces, key, { x, metrics: wanted, points }),
           ),
+          not_finite: source === "history" ? await notFiniteValues(traces, key, wanted) : [],
         }
       },
     }),

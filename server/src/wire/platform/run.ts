@@ -59,6 +59,23 @@ export const runMetricsQuery = z.object({
     ),
 })
 
+const notFiniteValue = z.enum(["NaN", "Infinity", "-Infinity"])
+
+/** What was logged of a metric and is no finite number: no curve has it. */
+const notFinite = z.object({
+  metric: z.string(),
+  /** Steps that have such a value. */
+  count: z.int(),
+  /** The first of them, at most 20, ascending. */
+  step: z.array(z.int()),
+  /** What each of these has. */
+  value: z.array(notFiniteValue),
+  /** The newest. */
+  last: z.object({ step: z.int(), value: notFiniteValue }),
+})
+
+export type NotFinite = z.infer<typeof notFinite>
+
 export const runMetricsAnswer = z.object({
   object: z.literal("list"),
   /** Every metric that was a number once, sorted. */
@@ -67,4 +84,6 @@ export const runMetricsAnswer = z.object({
   media: z.array(z.object({ name: z.string(), type: z.string() })),
   /** Of the metrics that were asked for and are there, sorted. */
   data: z.array(metricCurve),
+  /** Of those of them that have such values, sorted. Of system rows none. */
+  not_finite: z.array(notFinite),
 })

@@ -2,6 +2,7 @@
 import { SqlParameters } from "../query/sql-parameters.ts"
 import type { CurvePoint } from "../../../wire/training/model-metrics.ts"
 import type { TraceStore } from "../store/trace-store.ts"
+import { pathsOf, readableRow } from "./row-json.ts"
 import { historyEnd, historyKeys, writer } from "./run-history.ts"
 import { ofRun, type RunKey } from "./run-tables.ts"
 
@@ -42,7 +43,7 @@ export async function loggedNames(traces: TraceStore, run: RunKey, source: Curve
 
 async function systemNames(traces: TraceStore, run: RunKey): Promise<string[]> {
   const rows = await traces.rows<{ name: string }>(
-    `select distinct name from (select ${readable} as json from run_lines where ${ofRun} and file = 'events')
+    `select distinct name from (select ${readableRow} as json from run_lines where ${ofRun} and file = 'events')
       array join JSONExtractKeys(json) as name
       where startsWith(name, 'system.') and JSONType(json, name) in ('Double', 'Int64', 'UInt64') order by name`,
     { ...run },
@@ -107,23 +108,6 @@ export async function runPointsOver(
   return rows.map((row) => ({ ...row, step: Number(row.step), at: new Date(Number(row.at)) }))
 }
 
-/** Python writes NaN and Infinity into the JSON of a row, and no reader of JSON takes them: members that have one become null. */
-const finite = String.raw`replaceRegexpAll(text, ':\\s*-?(NaN|Infinity)', ':null')`
-
-/** The same for NaN and Infinity in lists too, which takes longer. */
-const finiteLists = String.raw`replaceRegexpAll(text, '([\\[,:]\\s*)-?(NaN|Infinity)', '\\1null')`
-/** Without halves of surrogate pairs: ClickHouse reads nothing of JSON that has one. */
-const wholePairs = String.raw`replaceRegexpAll(${finiteLists}, '\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '')`
-/**
- * Whole numbers of more than 64 bits, which ClickHouse does not read either, become doubles, as all points of curves are. One
- * pass changes every second of several in a list, since neighbours share the comma between them.
- */
-const asDoubles = (json: string) =>
-  String.raw`replaceRegexpAll(${json}, '([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])', '\\1e0\\2')`
-
-/** The row as ClickHouse reads it, whatever else it holds. */
-const readable = `if(isValidJSON(${finite}), ${finite}, ${asDoubles(asDoubles(wholePairs))})`
-
 /** When a row was logged, in milliseconds; of one that does not say it, when it came. */
 const loggedAt = `if(JSONExtractFloat(json, '_timestamp') between 1 and 253402300799,
   toInt64(JSONExtractFloat(json, '_timestamp') * 1000), toUnixTimestamp64Milli(version))`
@@ -136,7 +120,7 @@ function historyValues(metrics: readonly string[], parameters: SqlParameters): s
   })
   // Of a step that came twice the later value counts, key by key, as where the history is read.
   return `select metric, step, writer, argMax(number, (version, line)) as value, max(at) as at from (
-    select step, ${writer} as writer, version, line, ${readable} as json, ${loggedAt} as at,
+    select step, ${writer} as writer, version, line, ${readableRow} as json, ${loggedAt} as at,
       arrayJoin([${values.join(", ")}]) as pair, pair.1 as metric, pair.2 as number
     from run_history final where ${ofRun} and hasAny(keys, [${names.map(({ name }) => name).join(", ")}])
   ) where number is not null group by metric, step, writer`
@@ -146,7 +130,7 @@ function systemValues({ metrics }: CurveSelection, parameters: SqlParameters): s
   const values = metrics.map((metric) => `(${parameters.bind(metric, "String")}, ${numberAt([metric], parameters)})`)
   return `select pair.1 as metric, step, assumeNotNull(pair.2) as value, at from (
     select row_number() over (order by at, segment, line) - 1 as step, at, arrayJoin([${values.join(", ")}]) as pair
-    from (select segment, line, ${readable} as json, ${loggedAt} as at from run_lines final
+    from (select segment, line, ${readableRow} as json, ${loggedAt} as at from run_lines final
       where ${ofRun} and file = 'events')
   ) where pair.2 is not null`
 }
@@ -161,24 +145,4 @@ async function systemEnd(traces: TraceStore, run: RunKey) {
 
 function numberAt(path: readonly string[], parameters: SqlParameters): string {
   return `JSONExtract(json, ${path.map((part) => parameters.bind(part, "String")).join(", ")}, 'Nullable(Float64)')`
-}
-
-const mostPaths = 16
-
-/** A column `a.b` is a member of that name, or the member `b` of `a`: every way to read its dots. */
-function pathsOf(column: string): string[][] {
-  let paths: string[][] = [[]]
-  for (const part of column.split(".")) {
-    paths = paths.flatMap((path) => {
-      const last = path.at(-1)
-      return last === undefined
-        ? [[part]]
-        : [
-            [...path.slice(0, -1), `${last}.${part}`],
-            [...path, part],
-          ]
-    })
-    paths = paths.length > mostPaths ? [paths[0] ?? [], paths.at(-1) ?? []] : paths
-  }
-  return paths
 }

@@ -1,5 +1,5 @@
 /** Charts of the metrics whose names begin alike. */
-import { type AskedMetrics, type ReadMetrics, useRunMetrics } from "../../../../api/runs/runs.ts"
+import { type AskedMetrics, type ReadMetrics, type RunMetrics, useRunMetrics } from "../../../../api/runs/runs.ts"
 import { classNames } from "../../../../components/class-names.ts"
 import { Fold } from "../../../../components/layout/fold.tsx"
 import { InParts } from "../../../../components/layout/in-parts.tsx"
@@ -103,7 +103,16 @@ function Charts({ charts, title, isAxisTold, source, drawing }: ChartsProps) {
             isAxisTold={isAxisTold}
             source={source}
             drawing={drawing}
-            curveOf={(run) => curveOf(query.data, run, axis.column, metric)}
+            curveOf={(run) =>
+              readOf(query.data, run, axis.column)
+                .flatMap(({ data }) => data)
+                .find(isOf(metric))
+            }
+            notFiniteOf={(run) =>
+              readOf(query.data, run, axis.column)
+                .flatMap((one) => one.not_finite)
+                .find(isOf(metric))
+            }
             isRead={query.data?.some(({ x }) => x === axis.column) === true}
           />
         ))}
@@ -128,7 +137,9 @@ function requestsOf(charts: readonly ChartPlace[], source: Source, { runs }: Dra
   }).flat()
 }
 
-function curveOf(read: readonly ReadMetrics[] | undefined, run: string, x: string | undefined, metric: string) {
-  const ofRun = read?.filter((one) => one.run === run && one.x === x)
-  return ofRun?.flatMap((one) => one.read.data).find((curve) => curve.metric === metric)
+/** What was read of a run for charts over one column. */
+function readOf(read: readonly ReadMetrics[] = [], run: string, x: string | undefined): RunMetrics[] {
+  return read.filter((one) => one.run === run && one.x === x).map((one) => one.read)
 }
+
+const isOf = (metric: string) => (one: { metric: string }) => one.metric === metric

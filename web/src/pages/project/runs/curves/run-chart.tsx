@@ -4,6 +4,7 @@ import { formatExact, formatNumber } from "../../../../format/numbers.ts"
 import { curveSeries } from "../../training/curve-series.ts"
 import { type CurveAxis, onAxis, type RunCurve, type Source } from "./curve-axis.ts"
 import styles from "./curve-group.module.css"
+import { type NotFinite, notDrawnTitle, notDrawnWords } from "./not-drawn.ts"
 import type { Drawing } from "./run-curves.tsx"
 
 interface RunChartProps {
@@ -16,13 +17,16 @@ interface RunChartProps {
   drawing: Drawing
   /** undefined: not read yet, or the run has none. */
   curveOf: (run: string) => RunCurve | undefined
+  /** What the run logged of it that is no finite number. */
+  notFiniteOf: (run: string) => NotFinite | undefined
   isRead: boolean
 }
 
 const heights = { one: 140, compared: 200 }
 
 /** Until its curves are there the chart has its place already. */
-export function RunChart({ metric, name: title, axis, isAxisTold, source, drawing, curveOf, isRead }: RunChartProps) {
+export function RunChart(props: RunChartProps) {
+  const { metric, name: title, axis, isAxisTold, source, drawing, curveOf, notFiniteOf, isRead } = props
   const { runs, search, onChange } = drawing
   const { smooth = 0, x0, x1 } = search
   const isCompared = runs.length > 1
@@ -33,7 +37,11 @@ export function RunChart({ metric, name: title, axis, isAxisTold, source, drawin
     const looks = isCompared ? run : { name, color: source === "system" ? ("series-0" as const) : run.color }
     return { isDashed: run.isDashed, ...looks, curve: onAxis(curve, axis) }
   })
-  const newest = isCompared ? undefined : drawn[0]?.curve.last.at(-1)
+  const gaps = runs.flatMap((run) => {
+    const found = notFiniteOf(run.of.run)
+    return found === undefined ? [] : [{ run, found }]
+  })
+  const newest = isCompared ? undefined : newestOf(drawn[0]?.curve, gaps[0]?.found)
   const height = isCompared ? heights.compared : heights.one
   // The part that the address names is one of the axis that most charts share.
   const isShared = source === "history" && !axis.isOwn
@@ -51,14 +59,17 @@ export function RunChart({ metric, name: title, axis, isAxisTold, source, drawin
         </h3>
         {axis.isOwn && !isAxisTold && <span className={styles.axis}>over {axis.name}</span>}
         {newest !== undefined && (
-          <b className={styles.newest} title={formatExact(newest)}>
-            {formatNumber(newest)}
+          <b className={styles.newest} title={typeof newest === "number" ? formatExact(newest) : undefined}>
+            {typeof newest === "number" ? formatNumber(newest) : newest}
           </b>
         )}
       </header>
       {drawn.length === 0 ? (
         <div className={styles.noCurve} style={{ height }}>
-          {isRead && axis.column !== undefined && `No row of it has a number ${axis.column} as well.`}
+          {isRead &&
+            (gaps.length > 0
+              ? "Not one finite number was logged."
+              : axis.column !== undefined && `No row of it has a number ${axis.column} as well.`)}
         </div>
       ) : (
         <LineChart
@@ -75,6 +86,18 @@ export function RunChart({ metric, name: title, axis, isAxisTold, source, drawin
           {...zoom}
         />
       )}
+      {gaps.map(({ run, found }) => (
+        <p key={run.of.run} className={styles.gap} title={notDrawnTitle(found)}>
+          {isCompared && `${run.name}: `}
+          {notDrawnWords(found)}
+        </p>
+      ))}
     </section>
   )
+}
+
+/** What the run logged last, which may be in no curve. */
+function newestOf(curve: RunCurve | undefined, gap: NotFinite | undefined): number | string | undefined {
+  const isLater = gap !== undefined && gap.last.step > (curve?.step.reduce((a, b) => Math.max(a, b), -1) ?? -1)
+  return isLater ? gap.last.value : curve?.last.at(-1)
 }
