@@ -4,6 +4,7 @@ import type { Browser, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
+import { fillLabelTeam } from "./support/fill-queue.ts"
 import { fillRun, fillRuns, peak } from "./support/fill-runs.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
@@ -378,6 +379,36 @@ test("a chart counts what it cannot draw and says where it was, and its newest v
   ])
   expect(complaintsOf(visit)).toEqual([])
   await visit.close()
+})
+
+test("whoever may only look is offered neither to edit nor to delete runs", async () => {
+  const team = await fillLabelTeam(heddle)
+  for (const name of ["one", "two"]) {
+    const input = { entityName: team.entity, modelName: team.project, name, displayName: name }
+    const query = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }"
+    await heddle.send("POST", "/graphql", { query, variables: { input } })
+  }
+  const offers = async (as: Heddle) => {
+    const { page, close } = await signedIn(browser, as, `/${team.id}/runs?runs=one,two`)
+    const asked = page.waitForResponse("**/annotation_queues/work")
+    await rowOf(page, "one").waitFor()
+    await page.getByRole("link", { name: "Compare 2 runs" }).waitFor()
+    await asked
+    const [list, run] = [
+      page.getByRole("button", { name: "Delete 2 runs…" }),
+      page.getByRole("button", { name: "Edit" }),
+    ]
+    if (as === heddle) await list.waitFor()
+    const found = [await list.count()]
+    await page.getByRole("link", { name: "one", exact: true }).click()
+    await page.getByRole("button", { name: /^Copy path/ }).waitFor()
+    if (as === heddle) await run.waitFor()
+    found.push(await run.count())
+    await close()
+    return found
+  }
+  expect(await offers(heddle)).toEqual([1, 1])
+  for (const person of [team.as.vic, team.as.ann]) expect(await offers(person)).toEqual([0, 0])
 })
 
 test("a metric stands over the step metric that the program defined, until somebody wants its steps", async () => {

@@ -2,6 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { Columns3, GitCompareArrows, Trash2, X } from "lucide-react"
 import { useState } from "react"
+import { useMayWrite } from "../../../api/rights.ts"
 import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { SelectField, TextField } from "../../../components/controls/field.tsx"
@@ -43,7 +44,7 @@ export function RunsPage() {
         aside={count.data !== undefined && !isEmpty && <span aria-live="polite">{counted(count.data, "run")}</span>}
         actions={
           <>
-            <DeleteChosen runs={runs.data ?? []} />
+            <DeleteChosen project={project} runs={runs.data ?? []} />
             <CompareLink project={project} runs={runs.data ?? []} isFiltered={isFiltered} />
           </>
         }
@@ -71,7 +72,8 @@ export function RunsPage() {
 }
 
 /** Of those that are ticked the listed ones: what is not seen is not deleted. */
-function DeleteChosen({ runs }: { runs: readonly ListedRun[] }) {
+function DeleteChosen({ project, runs }: { project: CurrentProject; runs: readonly ListedRun[] }) {
+  const mayWrite = useMayWrite(project.id)
   const { runs: ticked = [] } = route.useSearch()
   const navigate = route.useNavigate()
   const [asked, setAsked] = useState<readonly ListedRun[]>([])
@@ -86,7 +88,7 @@ function DeleteChosen({ runs }: { runs: readonly ListedRun[] }) {
   }
   return (
     <>
-      {chosen.length > 0 && (
+      {mayWrite && chosen.length > 0 && (
         <Button kind="quiet" icon={Trash2} onClick={() => setAsked(chosen)}>
           Delete {counted(chosen.length, "run")}…
         </Button>

@@ -2,6 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { Pencil } from "lucide-react"
 import { useState } from "react"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { type OfRun, type OneRun, useRun } from "../../../../api/runs/runs.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
@@ -38,6 +39,7 @@ function RunOfName({ project, name }: { project: CurrentProject; name: string })
   const query = useRun(of, intervalOf)
   const run = query.data
   const [isEdited, setEdited] = useState(false)
+  const mayWrite = useMayWrite(project.id)
   const path = `${project.id}/${name}`
   return (
     <>
@@ -58,9 +60,11 @@ function RunOfName({ project, name }: { project: CurrentProject; name: string })
         actions={
           run && (
             <>
-              <Button kind="quiet" size="small" icon={Pencil} onClick={() => setEdited(true)}>
-                Edit
-              </Button>
+              {mayWrite && (
+                <Button kind="quiet" size="small" icon={Pencil} onClick={() => setEdited(true)}>
+                  Edit
+                </Button>
+              )}
               <CopyButton text={path} isWordy words="Copy path" label="Copy path: the one that wandb.Api knows" />
             </>
           )
