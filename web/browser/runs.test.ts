@@ -411,6 +411,26 @@ test("whoever may only look is offered neither to edit nor to delete runs", asyn
   for (const person of [team.as.vic, team.as.ann]) expect(await offers(person)).toEqual([0, 0])
 })
 
+test("a long list of runs goes on where its end is seen", async () => {
+  const query = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }"
+  for (let number = 0; number < 120; number += 1) {
+    const input = { entityName: "local", modelName: "many", name: `run-${number}`, displayName: `run-${number}` }
+    await heddle.send("POST", "/graphql", { query, variables: { input } })
+  }
+  const { page, close } = await open("/local/many/runs")
+  await page.getByText("120 runs", { exact: true }).waitFor()
+  await rowOf(page, "run-119").waitFor()
+  await page.getByRole("grid", { name: "Runs" }).hover()
+  const last = rowOf(page, "run-0")
+  await expect
+    .poll(async () => {
+      await page.mouse.wheel(0, 3000)
+      return last.count()
+    })
+    .toBe(1)
+  await close()
+})
+
 test("a metric stands over the step metric that the program defined, until somebody wants its steps", async () => {
   const named = { displayName: "defined", exitCode: 0, steps: 90 }
   const definitions = [{ 1: "epoch" }, { 2: "val/*", 5: 1 }, { 1: "train/loss", 5: 4 }, { 1: "never" }]

@@ -90,5 +90,11 @@ export function useRunPages(
       project?.runs.pageInfo.hasNextPage ? project.runs.pageInfo.endCursor : undefined,
     select: ({ pages }) => pages.flatMap(runsOf),
   })
-  return useInfiniteQuery({ ...options, ...live })
+  const { refetchInterval = false, ...others } = live
+  return useInfiniteQuery({
+    ...options,
+    ...others,
+    // Each page is a request: the more there are, the less often all are asked for.
+    refetchInterval: ({ state }) => refetchInterval && refetchInterval * (state.data?.pages.length ?? 1),
+  })
 }

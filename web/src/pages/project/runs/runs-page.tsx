@@ -35,6 +35,9 @@ export function RunsPage() {
   const runs = useRunPages(project.params, selection, underWay, hasConfig)
   const count = useRunCount(project.params, selection, underWay)
   const isFiltered = selection.filters !== undefined
+  const readMore = () => {
+    if (runs.hasNextPage && !runs.isFetchingNextPage) void runs.fetchNextPage()
+  }
   const isEmpty = runs.data?.length === 0 && !isFiltered
   return (
     <>
@@ -57,7 +60,13 @@ export function RunsPage() {
         <Loaded query={runs} what="runs">
           {(rows) =>
             rows.length > 0 ? (
-              <RunsTable project={project} runs={rows} isChoosing={isChoosing} onChosen={() => setChoosing(false)} />
+              <RunsTable
+                project={project}
+                runs={rows}
+                onEnd={readMore}
+                isChoosing={isChoosing}
+                onChosen={() => setChoosing(false)}
+              />
             ) : isFiltered ? (
               <NoneFound />
             ) : (

@@ -17,12 +17,14 @@ const [rowHeight, narrowRowHeight] = [32, 44]
 interface RunsTableProps {
   project: CurrentProject
   runs: readonly ListedRun[]
+  /** The last of them are seen. */
+  onEnd: () => void
   /** Somebody chooses columns; the runs then have their configs. */
   isChoosing: boolean
   onChosen: () => void
 }
 
-export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProps) {
+export function RunsTable({ project, runs, onEnd, isChoosing, onChosen }: RunsTableProps) {
   const { sort, up = false, runs: chosen = [], cols = [] } = route.useSearch()
   const navigate = route.useNavigate()
   const [current, setCurrent] = useState<number | null>(null)
@@ -44,6 +46,7 @@ export function RunsTable({ project, runs, isChoosing, onChosen }: RunsTableProp
         count={rows.length}
         rowAt={(index) => rows[index]}
         idOf={({ run }) => run.name}
+        onSeen={(_first, last) => last === rows.length - 1 && onEnd()}
         rowHeight={isNarrow ? narrowRowHeight : rowHeight}
         sort={sorted === undefined ? null : { column: sorted, direction: up ? "asc" : "desc" }}
         onSort={({ column, direction }) =>
