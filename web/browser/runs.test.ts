@@ -431,6 +431,22 @@ test("a long list of runs goes on where its end is seen", async () => {
   await close()
 })
 
+test("the overview of more models than one reading has lists none of them as a run", async () => {
+  await fillRun(heddle, "crowded", { name: "alone", displayName: "alone", exitCode: 0, steps: 2 })
+  for (let number = 0; number < 103; number += 1) {
+    const name = `agent-${number}`
+    await heddle.send("POST", "/v1/preview/models", { project: "crowded", name, base_model: "heddle/tiny" })
+    const input = { entityName: "local", modelName: "crowded", name }
+    const query = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }"
+    if (number < 3) await heddle.send("POST", "/graphql", { query, variables: { input } })
+  }
+  const { page, close } = await open("/local/crowded")
+  const runs = page.getByRole("region", { name: "Runs" })
+  await runs.getByRole("link", { name: "alone" }).waitFor()
+  expect(await runs.getByRole("listitem").count()).toBe(1)
+  await close()
+})
+
 test("a metric stands over the step metric that the program defined, until somebody wants its steps", async () => {
   const named = { displayName: "defined", exitCode: 0, steps: 90 }
   const definitions = [{ 1: "epoch" }, { 2: "val/*", 5: 1 }, { 1: "train/loss", 5: 4 }, { 1: "never" }]

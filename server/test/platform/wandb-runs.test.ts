@@ -501,6 +501,26 @@ test("platform-wandb 6: a row of 20 MB, one that is no object, or at no offset i
   expect(await historyOf(names)).toEqual({ history: [] })
 })
 
+test("platform-wandb 10: runs of the client alone are told from those of models", async () => {
+  const project = `models-${randomUUID().slice(0, 6)}`
+  for (const name of ["alone", "agent", "gone"]) await upsertRun(opened.acme, { modelName: project, name })
+  const models: string[] = []
+  for (const name of ["agent", "gone"]) {
+    const made = await opened.acme.post("/v1/preview/models", { project, name, base_model: "heddle/tiny" })
+    models.push((made.body as { id: string }).id)
+  }
+  await opened.acme.delete(`/v1/preview/models/${models[1]}`)
+  const query = `query($project: String!, $filters: JSONString) {
+    project(name: $project) { runCount(filters: $filters) runs(filters: $filters) { edges { node { name } } } } }`
+  const list = async (filter: object) => {
+    const body = await ask(opened.acme, query, { project, filters: JSON.stringify(filter) })
+    const found = dataOf(body, "project") as { runCount: number; runs: { edges: { node: { name: string } }[] } }
+    return [found.runCount, found.runs.edges.map(({ node }) => node.name)]
+  }
+  expect(await list({ model: null })).toEqual([2, ["alone", "gone"]])
+  expect(await list({ model: "agent" })).toEqual([1, ["agent"]])
+})
+
 test("platform-wandb 10: runs are listed by filters and orders, and what no run has is refused", async () => {
   const project = `listed-${randomUUID().slice(0, 6)}`
   for (const [n, name] of ["r0", "r1", "r2"].entries()) {

@@ -23,6 +23,11 @@ const fields: Readonly<Record<string, FilterField>> = {
   username: textField(sql`users.username`),
   // There are no sweeps, so no run is of one.
   sweep: textField(sql`null::text`),
+  // A model's run has its name.
+  model: textField(sql`(
+    select models.name from models
+    where models.project_id = runs.project_id and models.name = runs.name and models.deleted_at is null
+  )`),
   tags: { kind: "tags", value: sql`runs.tags` },
   created_at: timeField(sql`runs.created_at`),
   createdAt: timeField(sql`runs.created_at`),
@@ -45,7 +50,7 @@ function fieldOf(name: string): FilterField {
     }
   }
   throw refusal(
-    `runs have no field "${name}": state, name, display_name, tags, group, job_type, username, created_at, heartbeat_at, config.<key>, summary_metrics.<key>`,
+    `runs have no field "${name}": state, name, display_name, tags, group, job_type, model, username, created_at, heartbeat_at, config.<key>, summary_metrics.<key>`,
   )
 }
 

@@ -12,20 +12,17 @@ import { lastStep, summaryNumbers } from "../runs/run-values.ts"
 import { NoModels } from "../training/no-models.tsx"
 import { slow } from "./live.ts"
 import styles from "./newest-runs.module.css"
-import { useNewestModels } from "./use-newest-models.ts"
 
 const mostShown = 8
 const mostValues = 3
+/** The run of a model leads to the model, which has a place of its own. */
+const ofNoModel = { filters: { model: null } }
 /** What a run is judged by stands before its step times and learning rates. */
 const telling = /reward|loss|score|acc/i
 
 export function NewestRuns({ project }: { project: CurrentProject }) {
-  const { data: models, isPending } = useNewestModels(project)
-  // A model has a run of its own name, which leads to the model.
-  const of = { filters: { name: { $nin: models?.data.map(({ name }) => name) ?? [] } } }
-  const live = { ...slow, enabled: !isPending }
-  const count = useRunCount(project.params, of, live)
-  const runs = useRunPages(project.params, of, live)
+  const count = useRunCount(project.params, ofNoModel, slow)
+  const runs = useRunPages(project.params, ofNoModel, slow)
   return (
     <div className={styles.runs}>
       <Pane

@@ -1,4 +1,4 @@
-/** The models that the overview shows, counts and leaves out of its runs: one reading for all of its parts. */
+/** The models that the overview shows and counts: one reading for all of its parts. */
 import { useModels } from "../../../api/training/training.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { slow } from "./live.ts"
