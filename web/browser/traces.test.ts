@@ -814,6 +814,9 @@ test("a click on a column's head sorts the table, and the order is in the addres
     .click()
   await row(page, 1).getByText("100 ms").waitFor()
   expect(search(page).get("sort")).toBe("duration")
+  // What cannot be sorted, where one would expect it, says why.
+  const cost = page.getByRole("columnheader", { name: /Cost ?, Cannot be sorted: .* Tokens can be sorted/ })
+  await cost.getByTitle(/worked out from the prices/).waitFor()
   await close()
 })
 

@@ -13,6 +13,8 @@ export interface Column<Row> {
   /** Numbers stand right. */
   isNumber?: boolean
   isSortable?: boolean
+  /** Why it is not sortable where one would expect it, for its head. */
+  unsortable?: string
   /** Only shown when a person asks for it. */
   isHidden?: boolean
   cell: (row: Row) => ReactNode

@@ -17,6 +17,7 @@ import { useKeys } from "../../keys/use-keys.ts"
 import { classNames } from "../class-names.ts"
 import { Checkbox } from "../controls/field.tsx"
 import { Icon } from "../signs/icon.tsx"
+import { ForReaders } from "../text/for-readers.tsx"
 import { type Column, type ColumnLayout, nextSort, type Sort } from "./columns.ts"
 import type { RowActs } from "./data-row.tsx"
 import { extended, toggled } from "./selection.ts"
@@ -278,7 +279,14 @@ function HeadTitle<Row>({ column, sort, onSort }: HeadTitleProps<Row>) {
       {column.unit !== undefined && <span className={styles.unit}> {column.unit}</span>}
     </>
   )
-  if (column.isSortable !== true || onSort === undefined) return <span className={styles.words}>{words}</span>
+  if (column.isSortable !== true || onSort === undefined) {
+    return (
+      <span className={styles.words} title={column.unsortable}>
+        {words}
+        {column.unsortable !== undefined && <ForReaders>, {column.unsortable}</ForReaders>}
+      </span>
+    )
+  }
   return (
     <button type="button" className={styles.words} onClick={() => onSort(nextSort(sort, column.id))}>
       {words}

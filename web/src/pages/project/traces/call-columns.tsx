@@ -121,6 +121,8 @@ export function callColumns({ project, words, isNarrow: narrow, isTight: tight }
       title: "Cost",
       width: 84,
       isNumber: true,
+      unsortable:
+        "Cannot be sorted: what a call costs is worked out from the prices when it is shown. Tokens can be sorted.",
       cell: ({ tokens }) =>
         tokens && <span className={tokens.cost === null ? styles.dim : undefined}>{formatMoney(tokens.cost)}</span>,
     },
