@@ -26,7 +26,7 @@ export interface FeedbackMark {
 
 type Loose = Record<string, unknown>
 
-interface Feedback {
+export interface Feedback {
   id: string
   feedback_type: string
   payload: Loose
@@ -97,7 +97,8 @@ export function tokensOfUsage(usage: Record<string, AggregatedUsage> | undefined
   }
 }
 
-function marksOf({ id, feedback_type, payload, creator, runnable_ref, created_at }: Feedback): FeedbackMark[] {
+/** What a piece of feedback says: a scorer may give several values. */
+export function marksOf({ id, feedback_type, payload, creator, runnable_ref, created_at }: Feedback): FeedbackMark[] {
   const mark = (kind: FeedbackMark["kind"], name: string, value: unknown) => ({
     id: `${id}:${name}`,
     kind,

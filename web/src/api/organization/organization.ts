@@ -25,8 +25,8 @@ export function useTeams() {
   return useQuery(jsonQuery<{ data: Team[] }>("GET", teamsPath))
 }
 
-export function useMembers(team: string) {
-  return useQuery(jsonQuery<{ data: TeamMember[] }>("GET", membersPath(team)))
+export function useMembers(team: string, { enabled = true }: { enabled?: boolean } = {}) {
+  return useQuery({ ...jsonQuery<{ data: TeamMember[] }>("GET", membersPath(team)), enabled })
 }
 
 interface NewUser {

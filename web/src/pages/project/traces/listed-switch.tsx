@@ -10,6 +10,7 @@ const lists = [
   { value: "all", label: "All calls" },
   { value: "conversations", label: "Conversations" },
   { value: "agents", label: "Agents" },
+  { value: "feedback", label: "Feedback" },
 ] as const
 
 export type Listed = (typeof lists)[number]["value"]
@@ -20,7 +21,7 @@ export function searchOfListed(listed: Listed, { lens: before, from, to, live }:
   const lens = listed === "roots" || listed === "all" ? undefined : listed
   if (lens === undefined && before === undefined) return { scope }
   const others = Object.fromEntries(
-    ["q", "cols", "sort", "view", "values", "picked", "row", "agent"].map((key) => [key, undefined]),
+    ["q", "cols", "sort", "view", "values", "picked", "row", "agent", "kind", "by"].map((key) => [key, undefined]),
   )
   return { ...others, from, to, live, scope, lens }
 }

@@ -27,6 +27,7 @@ import { FilterBar } from "./filter-bar.tsx"
 import { searchOfListed } from "./listed-switch.tsx"
 import { NoMatch, NoTraces } from "./no-traces.tsx"
 import { useRowInHand } from "./row-in-hand.ts"
+import { Feedback } from "./feedback/feedback.tsx"
 import { SavedViews } from "./saved-views.tsx"
 import { SelectionBar } from "./selection-bar.tsx"
 import { TimeStrip, TimeStripPlace } from "./time-strip.tsx"
@@ -47,6 +48,7 @@ export function TracesPage() {
   const { lens } = route.useSearch()
   if (lens === "agents") return <Agents key={project.id} project={project} />
   if (lens === "conversations") return <Conversations key={project.id} project={project} />
+  if (lens === "feedback") return <Feedback key={project.id} project={project} />
   return <Traces key={project.id} project={project} />
 }
 

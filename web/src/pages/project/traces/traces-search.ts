@@ -2,6 +2,8 @@
 import type { Sort } from "../../../components/data-table/columns.ts"
 import { searchChoice, searchKeys, searchList, searchSwitch, searchText } from "../../../url/search.ts"
 
+export const feedbackKinds = ["scores", "labels", "notes", "reactions"] as const
+
 export const tracesSearch = searchKeys({
   /** The filter, as a person writes it: `calls/filter/filter-text.ts`. */
   q: searchText,
@@ -11,9 +13,12 @@ export const tracesSearch = searchKeys({
   /** Every call, or by default only the outermost one of each trace. */
   scope: searchChoice(["all"]),
   /** Instead of calls, what they are of. */
-  lens: searchChoice(["conversations", "agents"]),
+  lens: searchChoice(["conversations", "agents", "feedback"]),
   /** Only conversations in which this agent took part. */
   agent: searchText,
+  /** Only feedback of one kind, and of one person, by id. */
+  kind: searchChoice(feedbackKinds),
+  by: searchText,
   /** Ids of columns in their order; without it the usual ones. */
   cols: searchList,
   /** A column, with a minus before it for the largest first. By default `-time`. */
