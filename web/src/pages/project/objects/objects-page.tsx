@@ -5,6 +5,7 @@ import { useState } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { type ObjectVersion, useObjectVersions } from "../../../api/objects/object-versions.ts"
 import { useTableSizes } from "../../../api/objects/tables.ts"
+import { useMayWrite } from "../../../api/rights.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
 import { DataTable } from "../../../components/data-table/data-table.tsx"
@@ -69,6 +70,7 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
   const query = filter === null ? all : some
   /** While somebody types: the address follows a moment later. */
   const [typed, setTyped] = useState<string | null>(null)
+  const mayWrite = useMayWrite(project.id)
   const [isImporting, setImporting] = useState(false)
   const isUnknown = query.error instanceof ApiError && query.error.isNotFound
   const ofKind = (query.data ?? []).filter((object) => kind === null || kindOfObject(object).id === kind)
@@ -78,9 +80,11 @@ function Objects({ project, kind, search, onSearch }: ObjectsProps) {
       <PageBar
         title="Datasets & objects"
         actions={
-          <Button icon={Upload} onClick={() => setImporting(true)}>
-            Import
-          </Button>
+          mayWrite && (
+            <Button icon={Upload} onClick={() => setImporting(true)}>
+              Import
+            </Button>
+          )
         }
         aside={all.data !== undefined && `${formatAtLeast(all.data.length, isWhole)} published under a name`}
       />

@@ -2,6 +2,7 @@
 import { ThumbsDown, ThumbsUp } from "lucide-react"
 import { type FormEvent, useRef } from "react"
 import { useGiveFeedback } from "../../../api/calls/feedback.ts"
+import { useMayLabel } from "../../../api/rights.ts"
 import type { FeedbackMark } from "../../../calls/call-summary.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
@@ -31,6 +32,7 @@ const heads: Head[] = [
 export function CallFeedback({ project, callId, marks, note, onNote }: CallFeedbackProps) {
   const field = useRef<HTMLInputElement>(null)
   const give = useGiveFeedback()
+  const mayGive = useMayLabel(project.id)
   const send = (feedback_type: string, payload: Record<string, unknown>, onSuccess?: () => void) =>
     give.mutate(
       { project_id: project.id, weave_ref: `weave:///${project.id}/call/${callId}`, feedback_type, payload },
@@ -42,7 +44,7 @@ export function CallFeedback({ project, callId, marks, note, onNote }: CallFeedb
   }
   const react = (emoji: string) =>
     send("wandb.reaction.1", { emoji, alias: emoji, detoned: emoji, detoned_alias: emoji })
-  useKeys([{ keys: "n", label: "note", group: "Trace", run: () => field.current?.focus() }])
+  useKeys(mayGive ? [{ keys: "n", label: "note", group: "Trace", run: () => field.current?.focus() }] : [])
   return (
     <div className={styles.feedback}>
       {marks.length === 0 ? (
@@ -64,21 +66,23 @@ export function CallFeedback({ project, callId, marks, note, onNote }: CallFeedb
         </PlainTable>
       )}
       {give.error !== null && <ErrorNote what="The feedback was not stored." error={give.error} />}
-      <form className={styles.form} onSubmit={save}>
-        <Button icon={ThumbsUp} aria-label="Good" isBusy={give.isPending} onClick={() => react("👍")} />
-        <Button icon={ThumbsDown} aria-label="Bad" isBusy={give.isPending} onClick={() => react("👎")} />
-        <TextField
-          ref={field}
-          label="Note"
-          isLabelHidden
-          placeholder="Note"
-          value={note}
-          onChange={(event) => onNote(event.target.value)}
-        />
-        <Button type="submit" disabled={give.isPending || note.trim() === ""}>
-          Save note
-        </Button>
-      </form>
+      {mayGive && (
+        <form className={styles.form} onSubmit={save}>
+          <Button icon={ThumbsUp} aria-label="Good" isBusy={give.isPending} onClick={() => react("👍")} />
+          <Button icon={ThumbsDown} aria-label="Bad" isBusy={give.isPending} onClick={() => react("👎")} />
+          <TextField
+            ref={field}
+            label="Note"
+            isLabelHidden
+            placeholder="Note"
+            value={note}
+            onChange={(event) => onNote(event.target.value)}
+          />
+          <Button type="submit" disabled={give.isPending || note.trim() === ""}>
+            Save note
+          </Button>
+        </form>
+      )}
     </div>
   )
 }

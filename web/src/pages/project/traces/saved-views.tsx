@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { Bookmark, Ellipsis, Plus } from "lucide-react"
 import { type FormEvent, useState } from "react"
 import { newViewId, type SavedView, useDeleteView, useSavedViews, useSaveView } from "../../../api/calls/saved-views.ts"
+import { useMayWrite } from "../../../api/rights.ts"
 import { classNames } from "../../../components/class-names.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { TextField } from "../../../components/controls/field.tsx"
@@ -28,6 +29,7 @@ export function SavedViews({ project, search, onView }: SavedViewsProps) {
   const { views, error } = useSavedViews(project.id)
   const [dialog, setDialog] = useState<"new" | "rename" | "delete" | null>(null)
   const save = useSaveView()
+  const mayWrite = useMayWrite(project.id)
   const { params } = project
   const open = views?.find(({ id }) => id === search.view)
   const address = viewAddress(search)
@@ -59,7 +61,7 @@ export function SavedViews({ project, search, onView }: SavedViewsProps) {
             <span className={styles.label}>{label}</span>
             {id === open?.id && isChanged && <span className={styles.changed}>changed</span>}
           </Link>
-          {id === open?.id && (
+          {mayWrite && id === open?.id && (
             <Menu
               kind="quiet"
               size="small"
@@ -87,7 +89,7 @@ export function SavedViews({ project, search, onView }: SavedViewsProps) {
           )}
         </span>
       ))}
-      {!isPlain && (open === undefined || isChanged) && (
+      {mayWrite && !isPlain && (open === undefined || isChanged) && (
         <Button kind="quiet" size="small" icon={Plus} onClick={() => setDialog("new")}>
           Save view
         </Button>

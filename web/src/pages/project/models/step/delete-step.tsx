@@ -2,21 +2,26 @@
 import type { ListedModel } from "@heddle/server/wire/training/model.ts"
 import { Trash2 } from "lucide-react"
 import { useState } from "react"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { useDeleteCheckpoints } from "../../../../api/training/training-changes.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Confirm } from "../../../../components/layers/confirm.tsx"
 import { formatBytes } from "../../../../format/sizes.ts"
+import type { CurrentProject } from "../../../../shell/current-project.ts"
 import styles from "./delete-step.module.css"
 
 interface DeleteStepProps {
+  project: CurrentProject
   model: ListedModel
   step: number
   sizeBytes: number
 }
 
-export function DeleteStep({ model, step, sizeBytes }: DeleteStepProps) {
+export function DeleteStep({ project, model, step, sizeBytes }: DeleteStepProps) {
   const [isConfirming, setConfirming] = useState(false)
   const remove = useDeleteCheckpoints(model.id)
+  const mayWrite = useMayWrite(project.id)
+  if (!mayWrite) return null
   return (
     <div className={styles.row}>
       <Button kind="danger" icon={Trash2} onClick={() => setConfirming(true)}>

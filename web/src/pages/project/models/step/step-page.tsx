@@ -161,7 +161,7 @@ function Checkpoint({ checkpoint, model, project }: CheckpointProps) {
         code={chatCode({ server: serverUrl, project: project.id, artifact })}
       />
       {size > 0 && <StepFiles model={model} step={checkpoint.step} />}
-      <DeleteStep model={model} step={checkpoint.step} sizeBytes={size} />
+      <DeleteStep project={project} model={model} step={checkpoint.step} sizeBytes={size} />
     </div>
   )
 }

@@ -2,6 +2,7 @@
 import { Flag, Plus, TagIcon, X } from "lucide-react"
 import { useState } from "react"
 import { type ObjectVersion, useChangeLabels } from "../../../../api/objects/object-versions.ts"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Tag } from "../../../../components/signs/tag.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
@@ -22,6 +23,7 @@ type Dialog = { what: "alias" } | { what: "tag" } | { what: "remove"; alias: str
 export function Labels({ project, version, versions }: LabelsProps) {
   const [dialog, setDialog] = useState<Dialog>(null)
   const change = useChangeLabels()
+  const mayChange = useMayWrite(project.id)
   const of = { project_id: project.id, object_id: version.object_id, digest: version.digest }
   const close = () => {
     change.reset()
@@ -34,7 +36,7 @@ export function Labels({ project, version, versions }: LabelsProps) {
         <span key={alias} className={styles.label}>
           <Tag kind="alias">{alias}</Tag>
           {/* The newest version has it by itself. */}
-          {alias !== "latest" && (
+          {mayChange && alias !== "latest" && (
             <Button
               size="small"
               kind="quiet"
@@ -45,24 +47,30 @@ export function Labels({ project, version, versions }: LabelsProps) {
           )}
         </span>
       ))}
-      <Button size="small" kind="quiet" icon={Flag} onClick={() => setDialog({ what: "alias" })}>
-        Alias…
-      </Button>
+      {mayChange && (
+        <Button size="small" kind="quiet" icon={Flag} onClick={() => setDialog({ what: "alias" })}>
+          Alias…
+        </Button>
+      )}
       {version.tags?.map((tag) => (
         <span key={tag} className={styles.label}>
           <Tag icon={TagIcon}>{tag}</Tag>
-          <Button
-            size="small"
-            kind="quiet"
-            icon={X}
-            aria-label={`Take the tag ${tag} off`}
-            onClick={() => change.mutate({ ...of, change: "take", tag })}
-          />
+          {mayChange && (
+            <Button
+              size="small"
+              kind="quiet"
+              icon={X}
+              aria-label={`Take the tag ${tag} off`}
+              onClick={() => change.mutate({ ...of, change: "take", tag })}
+            />
+          )}
         </span>
       ))}
-      <Button size="small" kind="quiet" icon={Plus} onClick={() => setDialog({ what: "tag" })}>
-        Tag…
-      </Button>
+      {mayChange && (
+        <Button size="small" kind="quiet" icon={Plus} onClick={() => setDialog({ what: "tag" })}>
+          Tag…
+        </Button>
+      )}
       {dialog === null && change.error !== null && <ErrorNote what="The tag is still there." error={change.error} />}
       {dialog?.what === "alias" && (
         <AliasDialog

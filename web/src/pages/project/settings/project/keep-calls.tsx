@@ -2,6 +2,7 @@
 import { Clock } from "lucide-react"
 import { useState } from "react"
 import { useCallRetention } from "../../../../api/calls/call-retention.ts"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { SectionHead } from "../section-head.tsx"
@@ -10,6 +11,7 @@ import { daysInWords } from "./retention-words.ts"
 
 export function KeepCalls({ projectId }: { projectId: string }) {
   const [isChanging, setChanging] = useState(false)
+  const mayWrite = useMayWrite(projectId)
   const retention = useCallRetention(projectId)
   return (
     <Loaded query={retention} what="limits on calls">
@@ -19,9 +21,11 @@ export function KeepCalls({ projectId }: { projectId: string }) {
             isSmall
             title="Keep calls"
             actions={
-              <Button icon={Clock} onClick={() => setChanging(true)}>
-                Change…
-              </Button>
+              mayWrite && (
+                <Button icon={Clock} onClick={() => setChanging(true)}>
+                  Change…
+                </Button>
+              )
             }
           >
             {days === null

@@ -1,5 +1,6 @@
 /** The project of the address: since when it is, how long it keeps calls, and its deletion. */
 import { useProject } from "../../../../api/organization/projects.ts"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { KeyValue, KeyValues } from "../../../../components/layout/key-values.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
@@ -13,6 +14,7 @@ import styles from "./project-section.module.css"
 export function ProjectSection() {
   const { entity, project, id } = useProjectOfPage()
   const found = useProject(entity, project)
+  const mayWrite = useMayWrite(id)
   return (
     <>
       <SectionHead title="This project">What is stored under {id}, as a whole.</SectionHead>
@@ -36,7 +38,7 @@ export function ProjectSection() {
               <SectionHead
                 isSmall
                 title="Delete the project"
-                actions={<DeleteProject entity={entity} project={project} />}
+                actions={mayWrite && <DeleteProject entity={entity} project={project} />}
               >
                 Every member of {entity} may. There is no way back; export first what somebody may want.
               </SectionHead>

@@ -3,6 +3,7 @@ import type { ScoringRule } from "@heddle/server/wire/evaluations/scoring-rule.t
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import { useScoringRules, useSwitchScoringRule } from "../../../../api/evaluations/scoring-rules.ts"
+import { useMayWrite } from "../../../../api/rights.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { PlainTable } from "../../../../components/layout/plain-table.tsx"
 import { Status, type StatusKind } from "../../../../components/signs/status.tsx"
@@ -32,6 +33,7 @@ const heads = [
 
 export function ScoringSection() {
   const { id } = useProjectOfPage()
+  const mayWrite = useMayWrite(id)
   const rules = useScoringRules(id)
   const [isMaking, setMaking] = useState(false)
   return (
@@ -39,9 +41,11 @@ export function ScoringSection() {
       <SectionHead
         title="Scoring rules"
         actions={
-          <Button kind="primary" icon={Plus} onClick={() => setMaking(true)}>
-            New rule
-          </Button>
+          mayWrite && (
+            <Button kind="primary" icon={Plus} onClick={() => setMaking(true)}>
+              New rule
+            </Button>
+          )
         }
       >
         A rule scores calls as they end: a share of those that it asks for, with a function or a judge. The scores are
@@ -56,7 +60,7 @@ export function ScoringSection() {
           ) : (
             <PlainTable label="Scoring rules" heads={heads}>
               {found.map((rule) => (
-                <RuleRow key={rule.id} rule={rule} />
+                <RuleRow key={rule.id} rule={rule} mayChange={mayWrite} />
               ))}
             </PlainTable>
           )
@@ -73,7 +77,7 @@ const states: Record<ScoringRule["state"], [StatusKind, string]> = {
   stopped: ["error", "stopped"],
 }
 
-function RuleRow({ rule }: { rule: ScoringRule }) {
+function RuleRow({ rule, mayChange }: { rule: ScoringRule; mayChange: boolean }) {
   const { name, source, sampling_rate: share, counters, state, stopped_reason: reason, errors, scorer } = rule
   const change = useSwitchScoringRule(rule.id)
   const [kind, word] = states[state]
@@ -97,7 +101,7 @@ function RuleRow({ rule }: { rule: ScoringRule }) {
         {change.error && <ErrorNote what="Nothing was changed." error={change.error} />}
       </td>
       <td className={styles.actions}>
-        {source === "rule" && (
+        {mayChange && source === "rule" && (
           <>
             <Button
               size="small"
