@@ -153,6 +153,7 @@ test("figures have the form of their kind", () => {
   expect([formatValue(number("s"), 4.09), formatDifference(number("s"), -0.11)]).toEqual(["4.090", "−0.110"])
   expect([formatValue(latency, 4020), formatDifference(latency, -290)]).toEqual(["4.02\u202fs", "−290\u202fms"])
   expect(formatDifference(latency, 0)).toBe("±0\u202fms")
+  expect(formatDifference(latency, 0.2143)).toBe("+0.21\u202fms")
   expect(formatDifference(price, -0.00517)).toBe("−$0.00517")
   expect(formatDifferenceInterval(price, [-0.005572, 0.0004])).toBe("[−0.00557, +0.0004]")
   expect(formatValueInterval(price, [0.08261, 0.0854])).toBe("[0.0826, 0.0854]")

@@ -1,5 +1,5 @@
 /** Metrics of a run: its scores, and the cost of its answers. */
-import { formatDuration } from "../format/durations.ts"
+import { formatFineDuration } from "../format/durations.ts"
 import { formatMoney } from "../format/money.ts"
 import {
   formatChange,
@@ -61,7 +61,7 @@ export function formatValue({ kind }: Metric, value: number): string {
     case "number":
       return formatPlain(value)
     case "duration":
-      return formatDuration(value)
+      return formatFineDuration(value)
     case "tokens":
       return formatCount(Math.round(value))
     case "money":

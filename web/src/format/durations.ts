@@ -21,6 +21,13 @@ export function formatDuration(milliseconds: number, locale?: Locale): string {
   return pair(Math.floor(hours / 24), "d", hours % 24, "h")
 }
 
+/** Where durations are compared: below a millisecond two figures of it, "0.21 ms", whose difference can be read. */
+export function formatFineDuration(milliseconds: number, locale?: Locale): string {
+  const isFine = milliseconds > 0 && milliseconds < 1
+  if (!isFine) return formatDuration(milliseconds, locale)
+  return `${numberFormat(locale, { maximumSignificantDigits: 2 }).format(milliseconds)}${thinSpace}ms`
+}
+
 /** At an axis, where the shortest form that is right will do: "0", "400 ms", "4 s". */
 export function formatDurationTick(milliseconds: number, locale?: Locale): string {
   if (milliseconds === 0) return "0"

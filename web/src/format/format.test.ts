@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { formatDuration, formatDurationTick, formatEstimate } from "./durations.ts"
+import { formatDuration, formatDurationTick, formatEstimate, formatFineDuration } from "./durations.ts"
 import { shortId } from "./ids.ts"
 import { formatMoney } from "./money.ts"
 import {
@@ -90,6 +90,16 @@ test.each([
   [27_660_000, "7 h 41 min"],
   [187_200_000, "2 d 04 h"],
 ])("%d ms is %s", (milliseconds, text) => expect(plain(formatDuration(milliseconds, "en-GB"))).toBe(text))
+
+test.each([
+  [0.2143, "0.21 ms"],
+  [0.000_91, "0.00091 ms"],
+  [1, "1 ms"],
+  [571.4, "571 ms"],
+  [0, "0 ms"],
+])("where durations are compared, %d ms is %s", (milliseconds, text) =>
+  expect(plain(formatFineDuration(milliseconds, "en-GB"))).toBe(text),
+)
 
 test("an estimate is rounded up", () => expect(plain(formatEstimate(60_200, "en-GB"))).toBe("about 1 m 01 s"))
 

@@ -6,7 +6,7 @@ import { callFacts, type TokenCount, tokensOfUsage } from "../../../calls/call-s
 import { PlainTable } from "../../../components/layout/plain-table.tsx"
 import { Status } from "../../../components/signs/status.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
-import { formatDuration } from "../../../format/durations.ts"
+import { formatFineDuration } from "../../../format/durations.ts"
 import { formatMoney } from "../../../format/money.ts"
 import { formatExact, formatScore, thinSpace } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
@@ -53,7 +53,7 @@ export function ComparedFacts({ project, before, after }: ComparedFactsProps) {
         ))}
       </Fact>
       <Fact name="Started">{[before, after].map((call) => formatWholeTime(new Date(call.started_at)))}</Fact>
-      <NumberFact name="Duration" values={[callDuration(before), callDuration(after)]} show={formatDuration} />
+      <NumberFact name="Duration" values={[callDuration(before), callDuration(after)]} show={formatFineDuration} />
       <NumberFact name="Tokens in" values={[tokens[0]?.input, tokens[1]?.input]} show={formatExact} />
       <NumberFact name="Tokens out" values={[tokens[0]?.output, tokens[1]?.output]} show={formatExact} />
       <NumberFact name="Cost" values={[tokens[0]?.cost, tokens[1]?.cost]} show={formatMoney} empty="no price" />
