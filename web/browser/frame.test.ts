@@ -116,6 +116,16 @@ test("the palette finds pages, projects and commands", async () => {
   await page.getByRole("searchbox", { name: "Search or jump" }).fill("light or")
   await page.getByRole("menuitem", { name: "Light or dark" }).click()
   await expect.poll(() => page.evaluate(ground)).toBe(darkGround)
+  // Lists that the navigation leads to by a second step.
+  for (const [list, address] of [
+    ["Feedback", "traces?lens=feedback"],
+    ["Jobs", "jobs"],
+  ] as const) {
+    await page.getByRole("button", { name: "Search or jump" }).click()
+    await page.getByRole("searchbox", { name: "Search or jump" }).fill(list.toLowerCase())
+    await page.getByRole("menuitem", { name: new RegExp(`^${list}`) }).click()
+    await page.waitForURL(`${heddle.url}/local/support/${address}`)
+  }
   await close()
 })
 

@@ -1,6 +1,6 @@
 /** Search and jump: pages of this project, what is in it, projects, and what can be done here. */
 import { useNavigate } from "@tanstack/react-router"
-import { Boxes, type LucideIcon, Settings } from "lucide-react"
+import { Boxes, ListTree, type LucideIcon, Settings, Spline } from "lucide-react"
 import { useState } from "react"
 import { Autocomplete, Input, Menu, MenuItem, SearchField } from "react-aria-components"
 import { useProjects } from "../api/organization/projects.ts"
@@ -22,6 +22,17 @@ interface Entry {
   keys?: string
   run: () => void
 }
+
+/** Lists that are one step behind a page of the navigation. */
+const lists = [
+  { to: "/$entity/$project/traces", search: { lens: "conversations" }, label: "Conversations", icon: ListTree },
+  { to: "/$entity/$project/traces", search: { lens: "agents" }, label: "Agents", icon: ListTree },
+  { to: "/$entity/$project/traces", search: { lens: "feedback" }, label: "Feedback", icon: ListTree },
+  { to: "/$entity/$project/jobs", search: {}, label: "Jobs", icon: Spline },
+  { to: "/$entity/$project/runs", search: {}, label: "Runs", icon: Spline },
+  { to: "/$entity/$project/artifacts", search: {}, label: "Artifacts", icon: Spline },
+  { to: "/$entity/$project/base-models", search: {}, label: "Base models", icon: Spline },
+] as const
 
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
@@ -89,6 +100,16 @@ function useEntries(text: string): Entry[] {
             keys: `g ${key}`,
             run: () => void navigate({ to, params: current.params }),
           })),
+          // They come when somebody types: the pages are enough to choose from at first.
+          ...(text === ""
+            ? []
+            : lists.map(({ to, search, label, icon }) => ({
+                id: `list ${label}`,
+                label,
+                note: "page",
+                icon,
+                run: () => void navigate({ to, params: current.params, search }),
+              }))),
           {
             id: "settings",
             label: "Usage & settings",
