@@ -61,6 +61,21 @@ async function calls(ids?: string[]): Promise<Call[]> {
 
 const two = "m=returns-agent@latest,heddle/tiny"
 
+test("what is typed into the line below at first is the first message", async () => {
+  const { page, close } = await open(`?${two}&temperature=0&max_tokens=6`)
+  const next = page.getByLabel("Next message")
+  await next.fill("2+3=")
+  await run(page)
+  await answered(page, "returns-agent@latest", "heddle/tiny")
+  expect(await page.getByLabel("Message 1, user").inputValue()).toBe("2+3=")
+  expect(await next.inputValue()).toBe("")
+  await next.fill("4+4=")
+  await page.getByRole("button", { name: "Send" }).click()
+  await column(page, "heddle/tiny").getByText("4+4=").waitFor()
+  expect(await page.getByLabel("Message 1, user").inputValue()).toBe("2+3=")
+  await close()
+})
+
 describe("two models on one conversation", () => {
   test("answer side by side, with their figures and tokens, and are recorded", async () => {
     const visit = await open(`?${two}&temperature=0&max_tokens=6`)

@@ -1,4 +1,4 @@
-/** The line to type the next message into, which goes on from each answer that there is. */
+/** The line to type the next message into, which goes on from each answer that there is; or the first one. */
 import { Send } from "lucide-react"
 import type { ReactNode, Ref } from "react"
 import { Button } from "../../../components/controls/button.tsx"
@@ -10,13 +10,15 @@ interface ComposerProps {
   /** How many models there are, and how many of them have an answer to go on from. */
   columns: number
   goingOn: number
+  /** Nothing was asked yet: what is typed is the first message. */
+  canBegin: boolean
   /** Buttons before the one that sends. */
   tools: ReactNode
   onChange: (text: string) => void
   onSend: () => void
 }
 
-export function Composer({ box, text, columns, goingOn, tools, onChange, onSend }: ComposerProps) {
+export function Composer({ box, text, columns, goingOn, canBegin, tools, onChange, onSend }: ComposerProps) {
   return (
     <form
       className={styles.composer}
@@ -30,13 +32,15 @@ export function Composer({ box, text, columns, goingOn, tools, onChange, onSend 
         className={styles.next}
         rows={2}
         aria-label="Next message"
-        placeholder={placeholderFor(columns, goingOn)}
+        placeholder={
+          canBegin ? `What is asked${columns > 1 ? ", of all of them" : ""}` : placeholderFor(columns, goingOn)
+        }
         value={text}
         onChange={(event) => onChange(event.target.value)}
       />
       <span className={styles.tools}>
         {tools}
-        <Button type="submit" kind="default" icon={Send} disabled={text.trim() === "" || goingOn === 0}>
+        <Button type="submit" kind="default" icon={Send} disabled={text.trim() === "" || (goingOn === 0 && !canBegin)}>
           Send
         </Button>
       </span>

@@ -81,6 +81,14 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   const problem = problemOf(conversation, search)
   const goingOn = columns.flatMap((column, index) => (canGoOn(column) ? [index] : []))
 
+  // Before anything is asked the line below is as good a place for the first message as the one above.
+  const asked = conversation.prompt.at(-1)
+  const canBegin =
+    columns.length > 0 &&
+    columns.every(({ turns }) => turns.length === 0) &&
+    asked?.role === "user" &&
+    asked.text.trim() === ""
+
   const change = (changed: Conversation) => {
     const small = named === undefined ? smallOf(changed) : null
     setConversation(id, changed, small === null)
@@ -116,7 +124,14 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
   }
   const send = () => {
     const text = next.trim()
-    if (text === "" || goingOn.length === 0) return
+    if (text === "") return
+    if (canBegin) {
+      const prompt = [...conversation.prompt.slice(0, -1), { ...asked, role: "user", text }]
+      if (problemOf({ ...conversation, prompt }, search) !== null) return
+      setNext("")
+      runAll(prompt)
+    }
+    if (goingOn.length === 0) return
     const updated = columns.map((column, index) =>
       goingOn.includes(index) ? { ...column, turns: [...column.turns, { role: "user", text }] } : column,
     )
@@ -299,6 +314,7 @@ export function Workbench({ project, id, conversation: given, models }: Workbenc
         text={next}
         columns={columns.length}
         goingOn={goingOn.length}
+        canBegin={canBegin}
         onChange={setNext}
         onSend={send}
         tools={
