@@ -62,6 +62,12 @@ describe("one evaluation", () => {
     await page.getByRole("button", { name: /^resolved/ }).click()
     await expect.poll(() => runNames(page)).toEqual(["returns-agent v1", "other-model v0", "returns-agent v0"])
     expect(search(page).get("sort")).toBe("score:resolved")
+    // Runs on other versions of the dataset are told apart, in the table and over the chart.
+    const grid = page.getByRole("grid", { name: "Runs of returns-regression" })
+    await expect
+      .poll(async () => (await grid.getByText(/^returns-eval v\d$/).allInnerTexts()).toSorted())
+      .toEqual(["returns-eval v0", "returns-eval v1", "returns-eval v1"])
+    await page.getByText("on 2 versions of datasets").waitFor()
     await page.getByRole("button", { name: /^resolved/ }).click()
     await expect.poll(() => runNames(page)).toEqual(["returns-agent v0", "other-model v0", "returns-agent v1"])
     await close()

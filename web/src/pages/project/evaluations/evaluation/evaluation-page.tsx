@@ -16,6 +16,7 @@ import { MoreRows } from "../../training/more-rows.tsx"
 import styles from "./evaluation-page.module.css"
 import { RunsChart } from "./runs-chart.tsx"
 import { RunsTable, type RunRow } from "./runs-table.tsx"
+import { useDatasets } from "./use-datasets.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 
@@ -126,7 +127,13 @@ function Runs({ project, name, runs }: { project: CurrentProject; name: string; 
   )
   const versions = useObjectVersions(project.id, names).data ?? []
   const read = useRunRows(project.id, runs.slice(0, mostRead))
-  const shown = runs.map((run, index): RunRow => ({ run, label: runLabel(run, versions), rows: read[index]?.data }))
+  const datasets = useDatasets(project.id, runs)
+  const shown = runs.map((run, index): RunRow => ({
+    run,
+    label: runLabel(run, versions),
+    dataset: datasets[index] ?? null,
+    rows: read[index]?.data,
+  }))
   const failed = read.find(({ error }) => error !== null)
   return (
     <div className={styles.page}>

@@ -33,6 +33,9 @@ export function RunsChart({ runs, isReading }: RunsChartProps) {
     .toReversed()
   // One run is no line.
   if (points.length < 2) return missing
+  const datasets = new Set(
+    runs.flatMap(({ dataset, rows }) => (rows === undefined || dataset === null ? [] : [dataset])),
+  )
   const x = points.map(({ at }) => at)
   const line = (name: string, y: readonly number[], look: Partial<Series>): Series => ({
     name,
@@ -61,6 +64,7 @@ export function RunsChart({ runs, isReading }: RunsChartProps) {
         </SelectField>
         <span className={styles.note}>
           over {counted(points.length, "run")}, dashed: 95 % interval; {directionWords(betterDirection(metric, []))}
+          {datasets.size > 1 && `; on ${datasets.size} versions of datasets`}
         </span>
       </header>
       <LineChart

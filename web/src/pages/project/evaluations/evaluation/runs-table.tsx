@@ -23,6 +23,8 @@ const route = getRouteApi("/signed-in/$entity/$project/evaluations/$name")
 export interface RunRow {
   run: EvalRun
   label: string
+  /** "questions v1"; null: not known, or none. */
+  dataset: string | null
   /** undefined: not read yet. */
   rows: RunRows | undefined
 }
@@ -99,6 +101,16 @@ function columnsOf(project: CurrentProject, metrics: readonly Metric[]): Column<
       cell: ({ run, label }) => <RunName project={project} run={run} label={label} />,
     },
     { id: "started", title: "Started", width: 104, cell: ({ run }) => <Time at={run.startedAt} /> },
+    {
+      id: "dataset",
+      title: "Dataset",
+      width: 136,
+      cell: ({ dataset }) => (
+        <span className={styles.dataset} title={dataset ?? undefined}>
+          {dataset}
+        </span>
+      ),
+    },
     ...metrics.map((metric): Column<RunRow> => ({
       id: metric.id,
       title: metric.name,
