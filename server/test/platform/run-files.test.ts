@@ -125,7 +125,7 @@ test("platform-wandb 8: files are found by name and by pattern, in pages", async
   const names = await newRun()
   for (const name of ["a.txt", "b.txt", "c.json"]) await uploadRunFile(opened, opened.acme, names, { name, text: name })
   const named = async (given: string) => (await filesOf(names, given)).map(({ name }) => name)
-  expect(await named('(names: ["./b.txt", "nothing"])')).toEqual(["b.txt"])
+  expect(await named('(names: ["./b.txt", "c.json"])')).toEqual(["b.txt", "c.json"])
   expect(await named('(pattern: "%.txt")')).toEqual(["a.txt", "b.txt"])
   expect(await readRun(opened.acme, names, "fileCount files(first: 2) { pageInfo { hasNextPage } }")).toEqual({
     fileCount: 3,
@@ -134,6 +134,31 @@ test("platform-wandb 8: files are found by name and by pattern, in pages", async
   const { files } = await readRun(opened.acme, names, "files(first: 2) { edges { cursor } }")
   const cursor = (files as { edges: { cursor: string }[] }).edges.at(-1)?.cursor
   expect(await named(`(after: "${cursor}")`)).toEqual(["c.json"])
+})
+
+test("platform-wandb 8: a file that is asked for by name and not there is named as missing, in its place on the pages", async () => {
+  const names = await newRun()
+  for (const name of ["a.txt", "é.txt"]) await uploadRunFile(opened, opened.acme, names, { name, text: name })
+  const asked = '(names: ["é.txt", "z.txt", "./no.txt", "a.txt", "no.txt"], first: 2'
+  const page = async (given: string) => {
+    const fields = "edges { cursor node { name sizeBytes md5 updatedAt } } pageInfo { hasNextPage }"
+    const { files } = await readRun(opened.acme, names, `files${given} { ${fields} }`)
+    return files as { edges: { cursor: string; node: FileNode }[]; pageInfo: { hasNextPage: boolean } }
+  }
+  const first = await page(`${asked})`)
+  expect(first).toMatchObject({
+    edges: [{ node: { name: "a.txt", sizeBytes: 5 } }, {}],
+    pageInfo: { hasNextPage: true },
+  })
+  expect(first.edges[1]?.node).toEqual({ name: "no.txt", sizeBytes: 0, md5: "0", updatedAt: null })
+  const second = await page(`${asked}, after: "${first.edges[1]?.cursor}")`)
+  expect(second).toMatchObject({
+    edges: [{ node: { name: "z.txt", md5: "0" } }, { node: { name: "é.txt", sizeBytes: 6 } }],
+    pageInfo: { hasNextPage: false },
+  })
+  const [missing] = await filesOf(names, '(names: ["no.txt"])')
+  expect((await request("GET", missing?.directUrl ?? "")).statusCode).toBe(404)
+  expect(await readRun(opened.acme, names, "fileCount")).toEqual({ fileCount: 2 })
 })
 
 test("platform-wandb 8: files are deleted all or none, and by their own team only", async () => {

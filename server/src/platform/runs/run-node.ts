@@ -116,16 +116,24 @@ interface FilesArguments {
   first?: number | null
 }
 
+/** A file that was asked for by its name and is not there. */
+interface MissingFile {
+  name: string
+}
+
 async function runFiles(context: RunContext, run: RunRecord, { names, pattern, after, first }: FilesArguments) {
   const limit = Math.min(Math.max(first ?? 50, 1), mostFiles)
-  const files = await listRunFiles(context.database, run.id, {
-    names: names === null || names === undefined || names.length === 0 ? null : names.map(fileName),
+  const named = names === null || names === undefined || names.length === 0 ? null : names.map(fileName)
+  const selection = {
+    names: named,
     pattern: pattern ?? null,
     after: after ? Buffer.from(after, "base64").toString("utf8") : null,
     limit: limit + 1,
-  })
+  }
+  const found = await listRunFiles(context.database, run.id, selection)
+  const files = named === null || selection.pattern !== null ? found : withMissing(found, named, selection)
   const page = files.slice(0, limit)
-  const cursor = ({ name }: RunFileRecord) => Buffer.from(name).toString("base64")
+  const cursor = ({ name }: MissingFile) => Buffer.from(name).toString("base64")
   const last = page.at(-1)
   return {
     edges: page.map((file) => ({ node: describeFile(context, run, file), cursor: cursor(file) })),
@@ -133,28 +141,49 @@ async function runFiles(context: RunContext, run: RunRecord, { names, pattern, a
   }
 }
 
+/** A node for every name that was asked for, in the order of `listRunFiles`: platform-wandb 8. */
+function withMissing(
+  found: readonly RunFileRecord[],
+  names: readonly string[],
+  { after, limit }: { after: string | null; limit: number },
+): (RunFileRecord | MissingFile)[] {
+  const byName = new Map(found.map((file) => [file.name, file]))
+  const inOrder = [...new Set(names)].toSorted(compareBytes)
+  const left = after === null ? inOrder : inOrder.filter((name) => compareBytes(name, after) > 0)
+  return left.slice(0, limit).map((name) => byName.get(name) ?? { name })
+}
+
+const compareBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
 /** The client asks for `./x` as well as for `x`. */
 export function fileName(name: string): string {
   return name.replace(/^(?:\.\/)+/, "")
 }
 
-function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord) {
+/** `wandb.restore` knows by the MD5 `0`, and others by the missing time, that there is no such file: platform-wandb 8. */
+function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord | MissingFile) {
   const { principal, links, baseAddress } = context
   const link = { runId: run.id, name: file.name, apiKeyId: principal.apiKeyId }
   const path = [run.entity, run.project, run.name, ...file.name.split("/")].map(encodeURIComponent).join("/")
   const entityId = ownTeam(principal, run.entity)?.id ?? ""
   const mayStore = can(principal, "write", { id: run.project_id, entityId })
   const upload = () => (mayStore ? baseAddress + links.pathOf({ use: "store", ...link }, Date.now()) : null)
+  const content =
+    "id" in file
+      ? {
+          id: globalId("RunFile", file.id),
+          sizeBytes: file.size_bytes,
+          mimetype: file.mimetype,
+          updatedAt: file.updated_at.toISOString(),
+          md5: file.md5,
+        }
+      : { id: globalId("RunFile", `${run.name}/${file.name}`), sizeBytes: 0, mimetype: "", updatedAt: null, md5: "0" }
   return {
     __typename: "File",
-    id: globalId("RunFile", file.id),
+    ...content,
     name: file.name,
     url: (given: { upload?: boolean | null }) => (given.upload === true ? upload() : `${baseAddress}/files/${path}`),
     uploadUrl: upload,
     directUrl: () => baseAddress + links.pathOf({ use: "fetch", ...link }, Date.now()),
-    sizeBytes: file.size_bytes,
-    mimetype: file.mimetype,
-    updatedAt: file.updated_at.toISOString(),
-    md5: file.md5,
   }
 }
