@@ -2,6 +2,7 @@
 
 import json
 import math
+import platform
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -92,6 +93,7 @@ def test_a_run_is_recorded_and_read_back(server: Server, project: str) -> None:
     assert [sampled[0]["_step"], sampled[-1]["_step"], len(sampled)] == [0, 59, 10]
     assert [run.id for run in wandb.Api().runs(f"local/{project}", {"config.lr": 0.1})] == [stored.id]
     assert len(wandb.Api().runs(f"local/{project}", {"summary_metrics.best": {"$gt": 1}})) == 0
+    assert len(wandb.Api().runs(f"local/{project}", {"host": platform.node(), "duration": {"$lt": 600}})) == 1
 
 
 @covers("wandb-not-finite")

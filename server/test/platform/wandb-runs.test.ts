@@ -604,6 +604,29 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
     expect(await list({ created_at: { $lt: none } })).toContain(`"${none}", which is no time in ISO 8601`)
 })
 
+test("platform-wandb 10: runs are found by their machine and by how long they took", async () => {
+  const project = `timed-${randomUUID().slice(0, 6)}`
+  for (const n of [1, 2, 3]) {
+    const summaryMetrics = `{"_wandb":{"runtime":${n * 100}}}`
+    await upsertRun(opened.acme, { modelName: project, name: `r${n}`, host: `node-${n}`, summaryMetrics })
+  }
+  await upsertRun(opened.acme, { modelName: project, name: "goes-on" })
+  const query = `query($project: String!, $filters: JSONString, $order: String) {
+    project(name: $project) { runs(filters: $filters, order: $order) { edges { node { name } } } } }`
+  const list = async (filter: unknown, order = "+created_at") => {
+    const body = await ask(opened.acme, query, { project, filters: JSON.stringify(filter), order })
+    const { runs } = dataOf(body, "project") as { runs: { edges: { node: { name: string } }[] } }
+    return runs.edges.map(({ node }) => node.name)
+  }
+  expect(await list({ host: "node-2" })).toEqual(["r2"])
+  expect(await list({ host: { $regex: "^node-[13]$" } })).toEqual(["r1", "r3"])
+  expect(await list({ duration: { $gt: 150 } })).toEqual(["r2", "r3"])
+  expect(await list({ duration: 300 })).toEqual(["r3"])
+  // Without a word of the client's, it is the time from its start to its last sign of life.
+  expect(await list({ duration: { $lt: 60 } })).toEqual(["goes-on"])
+  expect(await list({}, "-duration")).toEqual(["r3", "r2", "r1", "goes-on"])
+})
+
 test("law 8: a large config is unpacked once for a filter, however many of its conditions read it", async () => {
   const project = "large-configs"
   const config = JSON.stringify({ a: { value: Array.from({ length: 20_000 }, (_, n) => (n * 7919) % 10_007) } })

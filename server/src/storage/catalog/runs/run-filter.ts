@@ -21,6 +21,14 @@ const fields: Readonly<Record<string, FilterField>> = {
   jobType: textField(sql`runs.job_type`),
   job_type: textField(sql`runs.job_type`),
   username: textField(sql`users.username`),
+  host: textField(sql`runs.host`),
+  // Seconds, those of all sessions of a run that was resumed, as the client counts them; it tells them at its end, and in between.
+  duration: {
+    kind: "json",
+    value: sql`coalesce(
+      documents.summary #> '{_wandb,runtime}', to_jsonb(extract(epoch from runs.heartbeat_at - runs.created_at))
+    )`,
+  },
   // There are no sweeps, so no run is of one.
   sweep: textField(sql`null::text`),
   // A model's run has its name.
@@ -50,7 +58,7 @@ function fieldOf(name: string): FilterField {
     }
   }
   throw refusal(
-    `runs have no field "${name}": state, name, display_name, tags, group, job_type, model, username, created_at, heartbeat_at, config.<key>, summary_metrics.<key>`,
+    `runs have no field "${name}": state, name, display_name, tags, group, job_type, model, username, host, duration, created_at, heartbeat_at, config.<key>, summary_metrics.<key>`,
   )
 }
 
