@@ -294,6 +294,12 @@ def test_projects_teams_and_users_are_read(server: Server, project: str) -> None
 def test_what_is_not_there_is_refused_and_the_run_goes_on(project: str) -> None:
     with pytest.raises(Exception, match="sweeps are not part of this server"):
         wandb.sweep({"method": "grid", "parameters": {"a": {"values": [1]}}}, project=project)
+    with pytest.raises(Exception, match="automations are not part of this server"):
+        list(wandb.Api().automations())
+    with pytest.raises(Exception, match="automations are not part of this server"):
+        list(wandb.Api().integrations("local"))
+    with pytest.raises(Exception, match="launch is not part of this server"):
+        _ = wandb.Api().run_queue("local", "queue").items
     with pytest.raises(wandb.Error, match="no team"):
         wandb.init(project=project, entity="nobody")
     run = wandb.init(project=project)

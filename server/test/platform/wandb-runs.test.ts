@@ -682,6 +682,18 @@ test("platform-wandb 3.1, 12: a feature that this server lacks is refused by nam
   await expect(upsertRun(opened.acme, { modelName: "runs", name: "s", sweep: "abc" })).rejects.toThrow(
     "sweeps are not part",
   )
+  for (const [question, told] of [
+    ['{ scope: entity(name: "acme") { triggers(first: 5) { edges { node { id } } } } }', "automations are not part"],
+    [
+      "{ scope: viewer { projects { edges { node { ...T } } } } } fragment T on Project { triggers { id } }",
+      "automations are not part",
+    ],
+    ['{ entity(name: "acme") { integrations { edges { node { id } } } } }', "automations are not part"],
+    ['{ project(entityName: "acme", name: "p") { runQueue(name: "q") { id } } }', "launch is not part"],
+  ] as const) {
+    const { data, errors } = await ask(opened.acme, question)
+    expect([data ?? null, errors?.[0]?.message]).toEqual([null, expect.stringContaining(told)])
+  }
 })
 
 test("platform-wandb 3.3, 3.4: features and what older clients look up in the schema", async () => {

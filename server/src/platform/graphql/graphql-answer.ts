@@ -1,5 +1,6 @@
 /** Runs a GraphQL request. Fields that the schema does not have are answered with null: newer clients ask for more. */
 import {
+  BREAK,
   type DocumentNode,
   execute,
   type ExecutionResult,
@@ -19,6 +20,7 @@ import {
   type SelectionSetNode,
   typeFromAST,
   validate,
+  visit,
 } from "graphql"
 import { HeddleError } from "../../errors.ts"
 import { graphqlCode } from "../../http/answers/error-dialects.ts"
@@ -111,8 +113,31 @@ const absentParts: readonly [pattern: RegExp, part: string][] = [
   [/trigger|automation|integration/i, "automations are"],
 ]
 
-/** A change that was not made must never look like one that was; a question about what is not here is answered with null. */
+/** Fields that are asked in questions about absent parts alone, in which the client takes null for a broken answer. */
+const absentFields: Readonly<Record<string, string>> = {
+  triggers: "automations are",
+  integrations: "automations are",
+  runQueue: "launch is",
+  runQueues: "launch is",
+}
+
+/** The first of them that the document has. */
+function absentField(document: DocumentNode): string | null {
+  let found: string | null = null
+  visit(document, {
+    Field: ({ name }) => {
+      if (!Object.hasOwn(absentFields, name.value)) return undefined
+      found = name.value
+      return BREAK
+    },
+  })
+  return found
+}
+
+/** A change that was not made must never look like one that was; most questions about what is not here are answered with null. */
 function notOffered(schema: GraphQLSchema, document: DocumentNode): string | null {
+  const absent = absentField(document)
+  if (absent !== null) return `${absentFields[absent]} not part of this server: it has no field "${absent}"`
   const known = schema.getMutationType()?.getFields() ?? {}
   const fragments = fragmentsOf(document)
   for (const definition of document.definitions) {
