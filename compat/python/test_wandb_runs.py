@@ -129,7 +129,7 @@ def test_files_and_console_are_kept(project: str, tmp_path: Path) -> None:
     assert "note é.txt" not in {file.name for file in read(path).files()}
     gone = read(path).file("note é.txt")
     assert (gone.size, gone.md5, gone.updated_at) == (0, "0", None)
-    with pytest.raises(ValueError, match="File note é.txt not found"):
+    with pytest.raises(ValueError, match=r"File note é\.txt not found"):
         wandb.restore("note é.txt", run_path=path, root=str(tmp_path / "re"))
 
 
