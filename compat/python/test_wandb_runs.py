@@ -212,6 +212,7 @@ def test_a_fork_and_a_rewound_run_begin_with_the_rows_they_keep(project: str) ->
     run = wandb.init(project=project)
     for value in range(20):
         run.log({"value": value})
+    run.summary["of the source"] = "kept"
     name = run.id
     run.finish()
     fork = wandb.init(project=project, fork_from=f"{name}?_step=9")
@@ -219,6 +220,7 @@ def test_a_fork_and_a_rewound_run_begin_with_the_rows_they_keep(project: str) ->
     path = fork.path
     fork.finish()
     assert [row["value"] for row in read(path).scan_history()] == [*range(10), 100]
+    assert (read(path).summary["of the source"], read(path).summary["value"]) == ("kept", 100)
     rewound = wandb.init(project=project, resume_from=f"{name}?_step=14")
     rewound.log({"value": 200})
     path = rewound.path

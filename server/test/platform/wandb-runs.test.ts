@@ -349,6 +349,26 @@ test("platform-wandb 5.6, 5.7: a fork begins with the parent's rows, and a rewou
   expect(await historyOf(parent)).toEqual({ history: rows(0, 7) })
 })
 
+test("platform-wandb 5.6: a fork begins with the parent's summary, beside which its own is put", async () => {
+  const parent = await newRun()
+  const summary = (text: string) => ({ files: { "wandb-summary.json": { offset: 0, content: [text] } } })
+  await stream(parent, { files: { ...history(0, rows(0, 2)).files, ...summary('{"loss":1.0,"best":2}').files } })
+  const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 1 } } } })
+  const fork = { ...parent, run: `${parent.run}-f` }
+  await upsertRun(opened.acme, { entityName: "acme", modelName: "runs", host: "h", name: fork.run, config })
+  const summaryOf = async (names: typeof parent) =>
+    (await readRun(opened.acme, names, "summaryMetrics"))["summaryMetrics"]
+  expect(await summaryOf(fork)).toBe('{"loss":1.0,"best":2}')
+  await stream(fork, summary('{"loss":0.5,"own":3}'))
+  expect(JSON.parse((await summaryOf(fork)) as string)).toEqual({ loss: 0.5, best: 2, own: 3 })
+  await stream(fork, summary('{"loss":0.25}'))
+  expect(JSON.parse((await summaryOf(fork)) as string)).toMatchObject({ loss: 0.25, best: 2 })
+  expect(await summaryOf(parent)).toBe('{"loss":1.0,"best":2}')
+  // The client of a run that is no fork says all that it has.
+  await stream(parent, summary('{"best":4}'))
+  expect(await summaryOf(parent)).toBe('{"best":4}')
+})
+
 test("platform-wandb 5.6: a fork that failed in the middle begins with the parent's rows when the client asks again", async () => {
   const parent = await newRun()
   await stream(parent, history(0, rows(0, 10)))

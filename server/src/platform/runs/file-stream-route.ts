@@ -8,6 +8,7 @@ import { insertRunLines } from "../../storage/traces/runs/run-lines.ts"
 import { jobSegments } from "../../storage/traces/runs/run-tables.ts"
 import { noLookups } from "../../threads/thread-task.ts"
 import { fileStreamAnswer, fileStreamBody, fileStreamParams } from "../../wire/platform/run.ts"
+import { sourceOf } from "./branch-point.ts"
 import { requireRun } from "./run-access.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
@@ -76,7 +77,9 @@ async function store(
   // Before anything is stored: a summary that is none refuses the whole request.
   if (isShared) Object.assign(fields, await mergedDocuments(dependencies, run, sent))
   else if (sent.summary !== undefined) {
-    fields.summary = await readRunDocument(dependencies, name, sent.summary.text, null)
+    // The client of a fork does not know what the summary of the source had: platform-wandb 5.6.
+    const kept = sourceOf(run.name, run.config) === null ? null : run.summary
+    fields.summary = await readRunDocument(dependencies, name, sent.summary.text, kept)
   }
   const shifts = isShared ? { console: null, events: null } : { console: consoleShift, events: eventsShift }
   // Before the lines: when they are sent again after a failure, they go to the same place.

@@ -3,8 +3,6 @@ import type { z } from "zod"
 import { type Membership, ownTeam, requireRightIn, teamIds } from "../../access/can.ts"
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
-import { textAt } from "../../json/json-members.ts"
-import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
 import { madeByRun } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { deleteRunFiles } from "../../storage/catalog/runs/run-files.ts"
@@ -35,6 +33,7 @@ import {
   updateRunStateInput,
   upsertBucketInput,
 } from "../../wire/platform/run-inputs.ts"
+import { branchPointOf, sourceOf } from "./branch-point.ts"
 import { checkedInput, checkedProjectName } from "./checked-input.ts"
 import { defaultProject, namesOfRun, requireRun } from "./run-access.ts"
 import type { RunContext } from "./run-context.ts"
@@ -240,8 +239,12 @@ async function takeFields(
   const isNewSession = Boolean(given.host || given.jobProgram)
   if (isNewSession) Object.assign(fields, await sessionFields(context, run, { inserted, isShared }))
   Object.assign(fields, reported)
-  if (reported.config && run.config === noConfig)
-    await fork(context, run, { config: reported.config.text, inserted, entity })
+  if (reported.config && run.config === noConfig) {
+    const source = await fork(context, run, { config: reported.config.text, inserted, entity })
+    if (source !== null && !fields.summary) {
+      fields.summary = await readRunDocument(context, "summaryMetrics", source.summary, null)
+    }
+  }
   const how = { isHeard: inserted || isNewSession }
   if (!isShared) return updateRun(database, run, fields, how)
   const sent: SentDocuments = {
@@ -273,16 +276,15 @@ async function sessionFields(
 
 /**
  * A run whose config names another run and a step begins with that run's history: platform-wandb 5.6. Until its config is stored
- * it has not begun: a client that asks again after a failure gets the rows all the same.
+ * it has not begun: a client that asks again after a failure gets the rows all the same. Returns that other run; null: none is named.
  */
 async function fork(
   { database, traces }: RunContext,
   run: RunRecord,
   { config, inserted, entity }: { config: string } & Pick<Taking, "inserted" | "entity">,
-): Promise<void> {
-  const branch = branchPointOf(config)
-  // A run that was rewound names itself.
-  if (branch === null || branch.runName === run.name) return
+): Promise<RunRecord | null> {
+  const branch = sourceOf(run.name, config)
+  if (branch === null) return null
   const source = isStorable(branch.runName) ? await findRun(database, run.project_id, branch.runName) : null
   const refuse = async (error: unknown) => {
     if (inserted) await deleteRun(database, run)
@@ -298,19 +300,7 @@ async function fork(
   const bytes = await historyBytes(traces, from, step)
   await usageOf(database)?.requireRoom(entity, bytes).catch(refuse)
   await forkHistory(traces, from, { projectId: run.project_id, runId: run.id }, { step, bytes })
-}
-
-/** null: the run begins with no other's history. @throws {HeddleError} `bad_request`. */
-function branchPointOf(config: string): { runName: string; step: number } | null {
-  const text = textAt(config, ["_wandb", "value", "branch_point"])
-  if (text === null || text === "null") return null
-  const branch = tryParse(text)
-  const { run_id: runName, step }: Record<string, unknown> = isJsonObject(branch) ? branch : {}
-  if (typeof runName === "string" && Number.isSafeInteger(step)) return { runName, step: step as number }
-  throw new HeddleError(
-    "bad_request",
-    `upsertBucket: config: the branch point ${text.slice(0, 200)} is none; it has the run_id of a run, and a step, which is a whole number`,
-  )
+  return source
 }
 
 function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {
