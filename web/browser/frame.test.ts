@@ -133,16 +133,6 @@ test("the palette finds what is in the project by its name, and a call by its id
   const id = "local/support"
   await heddle.send("POST", "/obj/create", { obj: { project_id: id, object_id: "Returns-Eval", val: { rows: 3 } } })
   const [call, trace] = [randomUUID(), randomUUID().toUpperCase()]
-  // The one that is looked for is not among the newest hundred.
-  const names = ["needle_Model", ...Array.from({ length: 100 }, (_, number) => `m-${number}`)]
-  for (const name of names) {
-    await heddle.send("POST", "/v1/preview/models", {
-      entity: "local",
-      project: "support",
-      name,
-      base_model: "heddle/tiny",
-    })
-  }
   const shared = { project_id: id, trace_id: trace, attributes: {}, inputs: {}, output: null, summary: {} }
   const [started_at, ended_at] = ["2026-11-20T10:00:00Z", "2026-11-20T10:00:01Z"]
   const root = { ...shared, id: randomUUID(), op_name: "handle_ticket", started_at, ended_at }
@@ -156,9 +146,6 @@ test("the palette finds what is in the project by its name, and a call by its id
   await find("returns")
   await page.getByRole("menuitem", { name: "Returns-Eval" }).click()
   await page.waitForURL("**/objects/Returns-Eval/versions/*")
-  await find("e_mod")
-  await page.getByRole("menuitem", { name: "needle_Model" }).click()
-  await page.waitForURL("**/models/needle_Model")
   await find(`weave:///${id}/call/${call}`)
   await page.getByRole("menuitem", { name: "call or trace with this id" }).waitFor()
   await page.keyboard.press("Enter")
@@ -167,6 +154,18 @@ test("the palette finds what is in the project by its name, and a call by its id
   await find(trace)
   await page.keyboard.press("Enter")
   await page.waitForURL(`**/local/support/traces/${trace}`)
+  await close()
+})
+
+test("the palette finds a model that is not among the newest hundred", async () => {
+  const ofProject = { entity: "local", project: "stocked", base_model: "heddle/tiny" }
+  const names = ["needle_Model", ...Array.from({ length: 100 }, (_, number) => `m-${number}`)]
+  for (const name of names) await heddle.send("POST", "/v1/preview/models", { ...ofProject, name })
+  const { page, close } = await open("/local/stocked")
+  await page.getByRole("button", { name: "Search or jump" }).click()
+  await page.getByRole("searchbox", { name: "Search or jump" }).fill("e_mod")
+  await page.getByRole("menuitem", { name: "needle_Model" }).click()
+  await page.waitForURL("**/models/needle_Model")
   await close()
 })
 
