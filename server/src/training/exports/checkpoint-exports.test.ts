@@ -65,25 +65,30 @@ test("two exports that find room by dropping the same idle one do not both get i
   sizes[2] = 8
   sizes[3] = 8
   const made = await Promise.allSettled([use(2), use(3)])
-  expect(made.map(({ status }) => status)).toEqual(["fulfilled", "rejected"])
-  expect((made[1] as PromiseRejectedResult).reason).toMatchObject({ code: "server_overloaded" })
+  const refused = made.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []))
+  expect(refused).toMatchObject([{ code: "server_overloaded" }])
   expect(await storedBytes()).toBe(8)
 })
 
-test("an idle export that somebody asks for while others are dropped is not taken from under its reader", async () => {
-  await idle(1, 5)
-  await idle(2, 5)
-  sizes[3] = 10
-  let read: string | null = null
-  meanwhile[3] = async () => {
-    // By then the first of the idle ones is being removed.
-    for (let turns = 0; turns < 6; turns++) await Promise.resolve()
-    const used = await use(2).catch(() => null)
-    read = used?.path ?? null
-  }
-  await use(3).catch(() => undefined)
-  expect(read === null || existsSync(read)).toBe(true)
-})
+/** Of the loop of promises, before somebody asks: in one of them an idle export is chosen, and is not being removed yet. */
+const turns = Array.from({ length: 12 }, (_, turn) => turn)
+
+test.each(turns)(
+  "an idle export asked for in turn %i of dropping others is not taken from its reader",
+  async (turn) => {
+    await idle(1, 5)
+    await idle(2, 5)
+    sizes[3] = 10
+    let read: string | null = null
+    meanwhile[3] = async () => {
+      for (let passed = 0; passed < turn; passed++) await Promise.resolve()
+      const used = await use(2).catch(() => null)
+      read = used?.path ?? null
+    }
+    await use(3).catch(() => undefined)
+    expect(read === null || existsSync(read)).toBe(true)
+  },
+)
 
 test("nothing is dropped for an export that would not fit all the same", async () => {
   await idle(1, 4)
