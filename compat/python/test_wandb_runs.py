@@ -76,6 +76,9 @@ def test_a_run_is_recorded_and_read_back(server: Server, project: str) -> None:
     assert run.url == f"{server.url}/{run.entity}/{project}/runs/{run.id}"
     with urlopen(Request(run.url, headers={"Accept": "text/html"}), timeout=30) as page:
         assert page.headers.get_content_type() == "text/html"
+    address = wandb.Api().project(project, "local").url
+    with urlopen(Request(address, headers={"Accept": "text/html"}), timeout=30) as page:
+        assert page.headers.get_content_type() == "text/html"
 
     stored = read(path)
     assert (stored.state, stored.name, stored.notes) == ("finished", "Shown", "note")

@@ -308,6 +308,9 @@ describe("addresses", () => {
     await page.goto(`${heddle.url}/local/linked-runs/runs/agent`)
     await page.waitForURL("**/local/linked-runs/models/agent")
     await page.getByRole("heading", { name: "agent", exact: true }).waitFor()
+    // What the address of a project is to the client.
+    expect((await page.goto(`${heddle.url}/local/linked-runs/workspace`))?.status()).toBe(200)
+    await page.waitForURL("**/local/linked-runs/runs")
     expect(complaints.filter(isUnexpected)).toEqual([])
     await close()
   })

@@ -391,6 +391,14 @@ const sdkLinks = [
   }),
   createRoute({
     getParentRoute: () => project,
+    // What `wandb.Api().project(…).url` is.
+    path: "/workspace",
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/$entity/$project/runs", params, replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => project,
     path: "/weave",
     beforeLoad: ({ params }) => {
       throw redirect({ to: "/$entity/$project/traces", params, replace: true })

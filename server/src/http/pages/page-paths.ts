@@ -4,7 +4,7 @@ import { reservedNames } from "../../wire/platform/reserved-names.ts"
 /** Pages without a project. */
 const serverPages = /^\/(login|design|settings(\/.*)?)?$/
 
-/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`, `artifacts`). */
+/** Pages of a project: `/{entity}/{project}`, its sections, and the links that the SDKs print (`weave`, `r`, `runs`, `artifacts`, `workspace`). */
 const sections = [
   "traces",
   "conversations",
@@ -23,6 +23,7 @@ const sections = [
   "runs",
   "run-comparison",
   "artifacts",
+  "workspace",
 ]
 const projectPages = new RegExp(String.raw`^/[^/]+/[^/]+(/(${sections.join("|")})(/.*)?)?/?$`)
 
