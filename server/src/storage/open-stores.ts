@@ -10,6 +10,7 @@ import { isAboutFolder, unusable } from "./data-folder.ts"
 import { lockDataFolder } from "./data-lock.ts"
 import { diskShortage } from "./disk-space.ts"
 import type { EmbeddedStores } from "./backup/data-snapshot.ts"
+import { requireWholeCopy } from "./backup/whole-copy.ts"
 import { requireKnownFiles } from "./move/known-files.ts"
 import { requireKnownTraces } from "./move/known-traces.ts"
 import { requireMoved, requireNotMoved } from "./move/moved.ts"
@@ -55,6 +56,10 @@ export async function openStores(location: StoresLocation): Promise<Stores> {
   const addresses = { dataDir, postgresUrl: catalog.postgresUrl, clickhouseUrl }
   requireNotMoved(addresses)
   const lock = await lockDataFolder(dataDir)
+  await requireWholeCopy(dataDir).catch(async (error: unknown) => {
+    await lock.release()
+    throw error
+  })
   const queue = catalogQueue(limits, catalog.postgresUrl === null)
   const openingCatalog = openCatalog({ ...catalog, folder: path.join(dataDir, "catalog"), log, queue })
   const opening = [

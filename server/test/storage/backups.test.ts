@@ -207,6 +207,30 @@ describe("platform-wandb 15: while everything is written to", () => {
   )
 })
 
+test("platform-wandb 15 rule 9: a copy of a backup without all of its files is not started on, but once as it is", async () => {
+  const dataDir = path.join(folder, "copied-in-part")
+  await copyCatalogTemplate(dataDir)
+  const source = await serve(dataDir)
+  const { name } = (await call(source, "POST", backupsPath)).body as { name: string }
+  await endServer(source, "SIGTERM")
+  const backup = path.join(dataDir, "backups", name)
+  const copy = path.join(folder, "copy-in-part")
+  await cp(backup, copy, { recursive: true })
+  await rm(path.join(copy, "arrived-calls"), { recursive: true })
+  await rm(path.join(copy, "traces/store"), { recursive: true })
+  await expect(serve(copy)).rejects.toThrow(
+    `the data folder ${copy} is a copy of a backup without all of its files: they have `,
+  )
+  await rm(copy, { recursive: true })
+  await cp(backup, copy, { recursive: true })
+  for (let round = 0; round < 2; round++) {
+    await endServer(await serve(copy), "SIGTERM")
+    expect(await readdir(copy)).not.toContain("backup.json")
+    // Files that go later are the server's business.
+    await rm(path.join(copy, "arrived-calls"), { recursive: true })
+  }
+}, 120_000)
+
 describe("platform-wandb 15 rule 6: a backup is whole or not there", () => {
   test(
     "of a server that is killed meanwhile nothing is listed, and the next start leaves nothing of it",

@@ -12,6 +12,7 @@ import { syncFolder } from "../sync-folder.ts"
 import { type EmbeddedStores, requireBytes, snapshotData } from "./data-snapshot.ts"
 import { moveByCopy, renamed } from "./move.ts"
 import { bytesOf, settle } from "./settle.ts"
+import { recordFile } from "./whole-copy.ts"
 
 export interface BackupRecord {
   name: string
@@ -35,8 +36,6 @@ export interface BackupsOptions {
 
 /** It lies in the data folder, since links do not reach another disk, on which the folder of backups may be. */
 const inProgress = "backup-in-progress"
-/** What a backup says of itself. */
-const recordFile = "backup.json"
 const recordSchema = backup.pick({ bytes: true, seconds: true })
 const partial = ".partial"
 const nameFormat = /^\d{8}T\d{9}Z$/
@@ -126,7 +125,7 @@ export class Backups {
       await this.#moveOut(unfinished, bytes)
       const seconds = Math.round(performance.now() - begun) / 1000
       const record = { name, createdAt, bytes, seconds }
-      await writeFile(path.join(unfinished, recordFile), JSON.stringify({ bytes, seconds }), {
+      await writeFile(path.join(unfinished, recordFile), JSON.stringify({ bytes, seconds, unused: true }), {
         mode: 0o600,
         flush: true,
       })
