@@ -238,7 +238,8 @@ export const limitList = {
     default: 1024 ** 3,
     unit: "bytes",
     meaning:
-      "Memory of one of these threads, without the bytes that came and those that are stored. Its buffers may take three times that.",
+      "Memory of one of these threads, without the bytes that came and those that are stored. Its buffers may take three times that. " +
+      "All threads together have at most a quarter of the memory of the machine or its container, and as much again in buffers.",
     answer: "413 `payload_too_large`",
   },
   table_rows: {

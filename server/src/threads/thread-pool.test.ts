@@ -8,9 +8,9 @@ const pools: ThreadPool[] = []
 
 afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.close())))
 
-function open(changes: Partial<typeof defaultLimits> = {}): ThreadPool {
+function open(changes: Partial<typeof defaultLimits> = {}, memoryBytes?: number): ThreadPool {
   const entry = new URL("../../test/support/test-tasks.ts", import.meta.url)
-  const pool = new ThreadPool(entry, { ...defaultLimits, payload_threads: 1, ...changes })
+  const pool = new ThreadPool(entry, { ...defaultLimits, payload_threads: 1, ...changes }, memoryBytes)
   pools.push(pool)
   return pool
 }
@@ -94,6 +94,17 @@ test("what takes too much memory in buffers is refused, and the next task finds 
   })
   expect((await pool.run(tasks.sumTask, { bytes: Buffer.alloc(9, 1) }, large)).sum).toBe(9)
   await expect(pool.run(tasks.dyingTask, {}, large)).rejects.toThrow("exit")
+})
+
+test("law 8: on a machine with little memory threads have less than their limit", async () => {
+  const pool = open({ payload_threads: 2 }, 1024 ** 3)
+  const refused = {
+    code: "payload_too_large",
+    message: "the request takes more than 128 MiB of memory to be read. Send it in smaller parts",
+  }
+  await expect(pool.run(tasks.hungryTask, {}, large)).rejects.toMatchObject(refused)
+  await expect(pool.run(tasks.bufferingTask, {}, large)).rejects.toMatchObject(refused)
+  expect((await pool.run(tasks.sumTask, { bytes: Buffer.alloc(9, 1) }, large)).sum).toBe(9)
 })
 
 test("a thread that dies fails its own task only, and another takes its place", async () => {

@@ -8,6 +8,7 @@ import { Piscina } from "piscina"
 import { HeddleError } from "../errors.ts"
 import type { Limits } from "../limits.ts"
 import { FairQueue, halfOf } from "../work/fair-queue.ts"
+import { machineMemory } from "../work/machine-memory.ts"
 import { currentScope } from "../work/work-scope.ts"
 import { MemoryWatch } from "./memory-watch.ts"
 import { movableMemory, withBuffers } from "./moved-bytes.ts"
@@ -28,6 +29,10 @@ export type ThreadLimits = Pick<
 const mebibyte = 1024 * 1024
 /** Memory of a thread in buffers, for each byte that its heap may have: a row group of Parquet is read into two copies. */
 const buffersOfHeap = 3
+/** Of the machine's memory, what all threads together may have in their heaps, and as much again in buffers. */
+const shareOfMemory = 0.25
+/** Of a heap: with less, a thread cannot work. */
+const leastHeapBytes = 64 * mebibyte
 /** A thread takes some 40 MB; all but one are let go after a while without work. */
 const idleMs = 60_000
 
@@ -40,15 +45,24 @@ export interface RunOptions<L, A> {
 export class ThreadPool {
   readonly #entry: string
   readonly #limits: ThreadLimits
+  /** Of one thread. */
+  readonly #heapBytes: number
   readonly #memory: MemoryWatch
   readonly queue: FairQueue
   #pool: Piscina | null = null
 
-  /** `entry`: the module that the threads load; it exports `runTask`, made by `taskRunner`. */
-  constructor(entry: URL, limits: ThreadLimits) {
+  /**
+   * `entry`: the module that the threads load; it exports `runTask`, made by `taskRunner`. `memoryBytes`: what the machine has;
+   * a small one gives threads less than their limit, as otherwise one request could take all of it.
+   */
+  constructor(entry: URL, limits: ThreadLimits, memoryBytes = machineMemory()) {
     this.#entry = fileURLToPath(entry)
     this.#limits = limits
-    this.#memory = new MemoryWatch(() => this.#pool?.threads ?? [], buffersOfHeap * this.#heapBytes)
+    const share = (shareOfMemory * memoryBytes) / limits.payload_threads
+    const { payload_memory_bytes: most } = limits
+    this.#heapBytes = Math.max(leastHeapBytes, Math.min(most, share))
+    const bufferBytes = Math.max(buffersOfHeap * leastHeapBytes, Math.min(buffersOfHeap * most, share))
+    this.#memory = new MemoryWatch(() => this.#pool?.threads ?? [], bufferBytes)
     const { payload_threads: slots } = limits
     this.queue = new FairQueue({
       name: "payload_threads",
@@ -95,7 +109,7 @@ export class ThreadPool {
 
   async #onThread(request: ThreadRequest): Promise<ThreadReply> {
     const signal = currentScope()?.signal ?? null
-    const { payload_work_ms: workMs, payload_memory_bytes: memory } = this.#limits
+    const { payload_work_ms: workMs } = this.#limits
     const late = AbortSignal.timeout(workMs)
     const ended = signal === null ? late : AbortSignal.any([signal, late])
     try {
@@ -106,7 +120,7 @@ export class ThreadPool {
       signal?.throwIfAborted()
       if (late.aborted) throw tooMuch(`takes more than ${workMs / 1000} s of work`, error)
       if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY" && !this.#memory.hasEnded()) throw error
-      throw tooMuch(`takes more than ${Math.floor(memory / mebibyte)} MiB of memory to be read`, error)
+      throw tooMuch(`takes more than ${Math.floor(this.#heapBytes / mebibyte)} MiB of memory to be read`, error)
     }
   }
 
@@ -120,10 +134,6 @@ export class ThreadPool {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapBytes / mebibyte },
     })
     return this.#pool
-  }
-
-  get #heapBytes(): number {
-    return Math.max(64 * mebibyte, this.#limits.payload_memory_bytes)
   }
 }
 

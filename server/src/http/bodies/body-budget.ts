@@ -5,10 +5,9 @@
  * There is one budget for all and, by the same rules, a share for each user: bodies that wait because of their user's
  * share hold up nobody else. What waits, waits for so long and no longer.
  */
-import { totalmem } from "node:os"
-import { constrainedMemory } from "node:process"
 import { getHeapStatistics } from "node:v8"
 import { HeddleError } from "../../errors.ts"
+import { machineMemory } from "../../work/machine-memory.ts"
 import type { Limits } from "../../limits.ts"
 import { currentScope } from "../../work/work-scope.ts"
 import { ByteBudget, type Patience, type Taker } from "./byte-budget.ts"
@@ -172,7 +171,5 @@ function overloaded(whose: string, bytes: number): HeddleError {
 }
 
 function availableMemory(): number {
-  // 0 or beyond what there is: nobody has set a limit.
-  const limit = constrainedMemory() || Infinity
-  return Math.min(limit, totalmem(), getHeapStatistics().heap_size_limit)
+  return Math.min(machineMemory(), getHeapStatistics().heap_size_limit)
 }
