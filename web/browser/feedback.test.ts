@@ -155,6 +155,27 @@ test("rows are read where the end of the list is seen, also when others come in 
   await close()
 })
 
+test("names of calls stay while those of newer rows are read", async () => {
+  const project = "local/names"
+  const calls = await sendCalls(project, 2)
+  const give = (index: number) =>
+    heddle.send("POST", "/feedback/create", {
+      project_id: project,
+      weave_ref: `weave:///${project}/call/${calls[index]}`,
+      feedback_type: "wandb.note.1",
+      payload: { note: `note ${index}` },
+    })
+  await give(0)
+  const { page, close } = await signedIn(browser, heddle, `/${project}/traces?lens=feedback`)
+  await grid(page).getByRole("link", { name: "answer_0" }).waitFor()
+  await page.route("**/calls/stream_query", () => undefined)
+  await give(1)
+  await grid(page).getByText("note 1", { exact: true }).waitFor()
+  expect(await grid(page).getByRole("link").allInnerTexts()).toEqual(["answer_0"])
+  await page.unroute("**/calls/stream_query")
+  await close()
+})
+
 test("a project without feedback says what appears here", async () => {
   await heddle.send("POST", "/v1/projects", { entity: "local", name: "silent" })
   const { page, close } = await signedIn(browser, heddle, "/local/silent/traces?lens=feedback")

@@ -80,6 +80,22 @@ test("the page of a run whose window was closed says that the run is gone", asyn
   await close()
 })
 
+test("a list whose window was closed goes on without what is gone, and with the rest of its ticks", async () => {
+  for (const name of ["gone", "kept"])
+    await fillRun(heddle, "left-list", { name, displayName: name, exitCode: 0, steps: 2 })
+  const { page, close } = await signedIn(browser, heddle, "/local/left-list/runs?runs=gone,kept&q=gone")
+  await page.getByRole("button", { name: "Delete 1 run…" }).click()
+  const { came, release } = await heldBack(page, "**/graphql", (_method, body) => body.includes("deleteRun"))
+  await page.getByRole("button", { name: "Delete the run", exact: true }).click()
+  await came
+  await page.keyboard.press("Escape")
+  await page.getByRole("dialog").waitFor({ state: "hidden" })
+  await release()
+  await page.getByRole("heading", { name: "No run fits" }).waitFor()
+  await expect.poll(() => new URL(page.url()).searchParams.get("runs")).toBe("kept")
+  await close()
+})
+
 test("a window that deletes a project leads nobody away once it is closed", async () => {
   for (const name of ["left-project", "next-project"])
     await heddle.send("POST", "/v1/projects", { entity: "local", name })

@@ -3,18 +3,16 @@ import type { ListedRun } from "../../../api/runs/run-list.ts"
 import { useDeleteRuns } from "../../../api/runs/run-changes.ts"
 import { Confirm } from "../../../components/layers/confirm.tsx"
 import { counted } from "../../../format/counted.ts"
-import { useWhileShown } from "../../../url/use-while-shown.ts"
 
 interface DeleteRunsProps {
   runs: readonly ListedRun[]
-  /** Goes to a page that shows none of them. */
+  /** Goes on without them, wherever that is, when they are gone; the window may be closed by then. */
   leave: () => Promise<void>
   onClose: () => void
 }
 
 export function DeleteRuns({ runs, leave, onClose }: DeleteRunsProps) {
   const remove = useDeleteRuns()
-  const whileShown = useWhileShown()
   const [only] = runs
   const what = runs.length === 1 && only !== undefined ? only.displayName || only.name : counted(runs.length, "run")
   return (
@@ -23,7 +21,7 @@ export function DeleteRuns({ runs, leave, onClose }: DeleteRunsProps) {
       action={runs.length === 1 ? "Delete the run" : `Delete ${what}`}
       failure={runs.length === 1 ? "The run is as before." : "Not every run was deleted."}
       change={remove}
-      onConfirm={() => remove.mutate({ ids: runs.map(({ id }) => id), leave: () => whileShown(leave) })}
+      onConfirm={() => remove.mutate({ ids: runs.map(({ id }) => id), leave })}
       onClose={onClose}
     >
       <p>

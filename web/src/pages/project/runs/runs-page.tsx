@@ -12,6 +12,7 @@ import { Loaded } from "../../../components/states/loaded.tsx"
 import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { type CurrentProject, useProjectOfPage } from "../../../shell/current-project.ts"
+import { useWhileShown } from "../../../url/use-while-shown.ts"
 import { underWay } from "../training/live.ts"
 import { LoggedList } from "../training/logged-list.tsx"
 import { MoreRows } from "../training/more-rows.tsx"
@@ -83,12 +84,13 @@ export function RunsPage() {
 /** Of those that are ticked the listed ones: what is not seen is not deleted. */
 function DeleteChosen({ project, runs }: { project: CurrentProject; runs: readonly ListedRun[] }) {
   const mayWrite = useMayWrite(project.id)
+  const whileShown = useWhileShown()
   const { runs: ticked = [] } = route.useSearch()
   const navigate = route.useNavigate()
   const [asked, setAsked] = useState<readonly ListedRun[]>([])
   const chosen = runs.filter(({ name }) => ticked.includes(name))
   const untick = async () => {
-    setAsked([])
+    setAsked((now) => (now === asked ? [] : now))
     const gone = new Set(asked.map(({ name }) => name))
     await navigate({
       search: (before) => ({ ...before, runs: before.runs?.filter((name) => !gone.has(name)) }),
@@ -102,7 +104,7 @@ function DeleteChosen({ project, runs }: { project: CurrentProject; runs: readon
           Delete {counted(chosen.length, "run")}…
         </Button>
       )}
-      {asked.length > 0 && <DeleteRuns runs={asked} leave={untick} onClose={() => setAsked([])} />}
+      {asked.length > 0 && <DeleteRuns runs={asked} leave={() => whileShown(untick)} onClose={() => setAsked([])} />}
     </>
   )
 }

@@ -110,8 +110,14 @@ export const platformMeanings: Meanings = {
     RunMetricsAnswer: {
       metrics: "Names of everything that was a number once, sorted.",
       media: "Pictures, tables, histograms and other objects with a `_type`, by name; `sampledHistory` reads them.",
+      not_finite: "NaN and the infinities, which no curve has, by metric, sorted. Of system rows none.",
     },
     "RunMetricsAnswer.media": { type: "The newest `_type` under the name, such as `image-file`." },
+    "RunMetricsAnswer.not_finite": {
+      metric: "One of the metrics that were asked for.",
+      count: "How many steps have such a value of it.",
+      last: "The newest step that has one, with its value.",
+    },
     GraphqlAnswer: {
       data: "What was asked for; null: it could not be answered.",
       errors: "What went wrong; absent: nothing.",

@@ -8,6 +8,7 @@ import { TextArea, TextField } from "../../../../components/controls/field.tsx"
 import { FormDialog } from "../../../../components/layers/form-dialog.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { useWhileShown } from "../../../../url/use-while-shown.ts"
 import { DeleteRuns } from "../delete-runs.tsx"
 
 interface RunSettingsProps {
@@ -23,12 +24,8 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
   const [notes, setNotes] = useState(run.notes ?? "")
   const [isChecked, setChecked] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
-  const navigate = useNavigate()
   const change = useChangeRun(run.id)
-  if (isDeleting) {
-    const leave = () => navigate({ to: "/$entity/$project/runs", params: project.params, replace: true })
-    return <DeleteRuns runs={[run]} leave={leave} onClose={() => setDeleting(false)} />
-  }
+  if (isDeleting) return <DeleteRun project={project} run={run} onClose={() => setDeleting(false)} />
   const isNamed = name.trim() !== ""
   const save = () => {
     setChecked(true)
@@ -71,6 +68,14 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
       {change.error && <ErrorNote what="The run is as before." error={change.error} />}
     </FormDialog>
   )
+}
+
+function DeleteRun({ project, run, onClose }: RunSettingsProps) {
+  const navigate = useNavigate()
+  const whileShown = useWhileShown()
+  const leave = () =>
+    whileShown(() => navigate({ to: "/$entity/$project/runs", params: project.params, replace: true }))
+  return <DeleteRuns runs={[run]} leave={leave} onClose={onClose} />
 }
 
 const tagsOf = (text: string) => [...new Set(text.split(",").flatMap((tag) => tag.trim() || []))]

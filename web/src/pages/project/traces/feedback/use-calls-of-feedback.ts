@@ -1,4 +1,5 @@
 /** The calls of which feedback was said, for their names: a request for each hundred rows. */
+import { useState } from "react"
 import type { FeedbackRow } from "../../../../api/calls/feedback.ts"
 import { useCallPages } from "../../../../api/calls/call-pages.ts"
 import type { Call } from "../../../../api/calls/calls.ts"
@@ -21,5 +22,11 @@ export function useCallsOfFeedback(project_id: string, rows: readonly FeedbackRo
     0,
     false,
   )
-  return new Map(pages.flatMap(({ data = [] }) => data.map((call) => [call.id, call] as const)))
+  const [known, setKnown] = useState<ReadonlyMap<string, Call>>(new Map())
+  const read = pages.flatMap(({ data = [] }) => data)
+  if (read.every(({ id }) => known.has(id))) return known
+  // Names that were read stay while those of newer rows are read with them again.
+  const all = new Map([...known, ...read.map((call) => [call.id, call] as const)])
+  setKnown(all)
+  return all
 }
