@@ -161,6 +161,23 @@ test("platform-wandb 8: a file that is asked for by name and not there is named 
   expect(await readRun(opened.acme, names, "fileCount")).toEqual({ fileCount: 2 })
 })
 
+test.each(["../up.txt", "/etc/passwd", ".//etc/passwd", "a/../../b", "./", "x".repeat(1025), "half\ud800", "nul\0"])(
+  "platform-wandb 8: no file is stored, or named as missing, under %j, which is no path inside the run",
+  async (name) => {
+    const names = await newRun()
+    await expect(uploadAddress(opened.acme, names, name)).rejects.toThrow("files")
+    const query = `query($entity: String!, $project: String!, $run: String!, $names: [String!]!) {
+      project(name: $project, entityName: $entity) {
+        run(name: $run) { files(names: $names) { edges { node { name uploadUrl } } } }
+      }
+    }`
+    const { data } = await ask(opened.acme, query, { ...names, names: ["no.txt", name] })
+    expect(data).toMatchObject({ project: { run: { files: { edges: [{ node: { name: "no.txt" } }] } } } })
+    const alone = await ask(opened.acme, query, { ...names, names: [name] })
+    expect(alone.data).toEqual({ project: { run: { files: { edges: [] } } } })
+  },
+)
+
 test("platform-wandb 8: files are deleted all or none, and by their own team only", async () => {
   const names = await newRun()
   for (const name of ["a", "b"]) await uploadRunFile(opened, opened.acme, names, { name, text: `content of ${name}` })

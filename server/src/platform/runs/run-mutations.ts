@@ -27,6 +27,7 @@ import {
   createRunFilesInput,
   deleteFilesInput,
   deleteRunInput,
+  fileName,
   rewindRunInput,
   runIdInput,
   type UpdateRunStateInput,
@@ -40,7 +41,7 @@ import type { RunContext } from "./run-context.ts"
 import { dropBlobs } from "./run-dependencies.ts"
 import { readRunDocument } from "./run-document.ts"
 import { localId } from "./run-ids.ts"
-import { describeRun, fileName } from "./run-node.ts"
+import { describeRun } from "./run-node.ts"
 import { newRunName } from "./run-names.ts"
 import { mergedDocuments, type SentDocuments, updateSharedRun } from "./shared-run.ts"
 

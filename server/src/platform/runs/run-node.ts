@@ -15,6 +15,7 @@ import {
   parquetHistoryField,
   sampledHistoryField,
 } from "./history-fields.ts"
+import { fileName, mayBeFileName } from "../../wire/platform/run-inputs.ts"
 import { describeNamedProject } from "./named-project.ts"
 import type { RunContext } from "./run-context.ts"
 import { globalId, projectNumber } from "./run-ids.ts"
@@ -123,7 +124,8 @@ interface MissingFile {
 
 async function runFiles(context: RunContext, run: RunRecord, { names, pattern, after, first }: FilesArguments) {
   const limit = Math.min(Math.max(first ?? 50, 1), mostFiles)
-  const named = names === null || names === undefined || names.length === 0 ? null : names.map(fileName)
+  const named =
+    names === null || names === undefined || names.length === 0 ? null : names.filter(mayBeFileName).map(fileName)
   const selection = {
     names: named,
     pattern: pattern ?? null,
@@ -141,7 +143,7 @@ async function runFiles(context: RunContext, run: RunRecord, { names, pattern, a
   }
 }
 
-/** A node for every name that was asked for, in the order of `listRunFiles`: platform-wandb 8. */
+/** A node for every name of a file that was asked for, in the order of `listRunFiles`: platform-wandb 8. */
 function withMissing(
   found: readonly RunFileRecord[],
   names: readonly string[],
@@ -154,11 +156,6 @@ function withMissing(
 }
 
 const compareBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
-
-/** The client asks for `./x` as well as for `x`. */
-export function fileName(name: string): string {
-  return name.replace(/^(?:\.\/)+/, "")
-}
 
 /** `wandb.restore` knows by the MD5 `0`, and others by the missing time, that there is no such file: platform-wandb 8. */
 function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord | MissingFile) {

@@ -41,16 +41,23 @@ export const rewindRunInput = z.looseObject({
   metricValue: z.int(),
 })
 
-const fileName = text
-  .min(1)
+/** The name under which a file is stored: the client asks for `./x` as well as for `x`. */
+export function fileName(name: string): string {
+  return name.replace(/^(?:\.\/)+/, "")
+}
+
+const fileNameInput = text
   .max(1024)
-  .refine((name) => !name.split("/").includes("..") && !name.startsWith("/"), "is not a path inside the run")
+  .refine((given) => !/^$|^\/|(^|\/)\.\.(\/|$)/.test(fileName(given)), "is not a path inside the run")
+
+/** A client that fetches all files of a run writes each under its name: none may lead out of the folder. */
+export const mayBeFileName = (name: string): boolean => fileNameInput.safeParse(name).success
 
 export const createRunFilesInput = z.looseObject({
   entityName: z.string().nullish(),
   projectName: z.string().nullish(),
   runName: z.string(),
-  files: z.array(fileName).max(10_000),
+  files: z.array(fileNameInput).max(10_000),
 })
 
 /** `waitDuration`: milliseconds. */
