@@ -16,12 +16,18 @@ export interface Membership {
   role: Role
 }
 
+export interface OwnProjectRole {
+  role: MemberRole
+  /** Of the project's team. */
+  entityId: string
+}
+
 /** The parts of a caller that decide what it may do. A principal is one. */
 export interface Holder {
   /** Every entity the user belongs to. */
   entities: readonly Membership[]
   /** By project's id, where a user has another role than in the project's team. */
-  projectRoles: ReadonlyMap<string, MemberRole>
+  projectRoles: ReadonlyMap<string, OwnProjectRole>
   /** Scope of the key. */
   scope: KeyScope
 }
@@ -65,7 +71,7 @@ export function can(holder: Holder, right: Right, { id, entityId }: ProjectPlace
 function roleIn({ entities, projectRoles }: Holder, { id, entityId }: ProjectPlace): Role | null {
   const membership = entities.find((entity) => entity.id === entityId)
   if (membership === undefined) return null
-  return (id === null ? undefined : projectRoles.get(id)) ?? membership.role
+  return (id === null ? undefined : projectRoles.get(id))?.role ?? membership.role
 }
 
 /** @throws {HeddleError} 403 for a caller who may read the project; ask this only once it is known to be there for the caller. */
@@ -79,20 +85,19 @@ export function requireRight(holder: Holder, right: Right, project: ProjectPlace
   throw new HeddleError("forbidden", `you may not ${right} in "${project.name}": ${why}; ${wayOut}`)
 }
 
-/**
- * Whether the caller may still do all that it could before. Other roles in single projects count as less, whichever they are:
- * what was opened with the ones before is then asked for again.
- */
+/** Whether the caller may still do all that it could before, in every team and project. */
 export function keepsRights(before: Holder, now: Holder): boolean {
-  const roles = new Map(now.entities.map(({ id, role }) => [id, role]))
-  const keeps = ({ id, role }: Membership) => {
-    const current = roles.get(id)
-    return current !== undefined && rightsOfRole[role].every((right) => rightsOfRole[current].includes(right))
-  }
-  const hasSameProjects =
-    before.projectRoles.size === now.projectRoles.size &&
-    before.projectRoles.entries().every(([id, role]) => now.projectRoles.get(id) === role)
-  return before.scope === now.scope && hasSameProjects && before.entities.every(keeps)
+  const teams = before.entities.map(({ id }) => ({ id: null, entityId: id }))
+  const projects = [before, now].flatMap(({ projectRoles }) =>
+    [...projectRoles].map(([id, { entityId }]) => ({ id, entityId })),
+  )
+  return before.scope === now.scope && [...teams, ...projects].every((place) => keepsRole(before, now, place))
+}
+
+function keepsRole(before: Holder, now: Holder, place: ProjectPlace): boolean {
+  const [role, current] = [roleIn(before, place), roleIn(now, place)]
+  if (role === null) return true
+  return current !== null && rightsOfRole[role].every((right) => rightsOfRole[current].includes(right))
 }
 
 /** The caller of a route that names a right. A principal is one. */

@@ -103,14 +103,32 @@ describe("a stream of events ends soon", () => {
     await breaks(ofDisabled)
   })
 
-  test("but not after its user came into another team", async () => {
-    const member = await newMember("arriving")
+  test("after its user got a lower role in a project", async () => {
+    const member = await newMember("lowered")
     const followed = await follow(withKey(member.key))
+    await giveRole("lowered", "viewer")
+    await breaks(followed)
+  })
+
+  test("but not after its user came into another team, or got a higher role in a project", async () => {
+    const [arriving, raised, free] = [
+      await newMember("arriving"),
+      await newMember("raised", "viewer"),
+      await newMember("free", "member"),
+    ]
+    await giveRole("free", "viewer")
+    const followed = [
+      await follow(withKey(arriving.key)),
+      await follow(withKey(raised.key)),
+      await follow(withKey(free.key)),
+    ]
     await opened.admin.post("/v1/organization/teams", { name: "another" })
     await opened.admin.post("/v1/organization/teams/another/members", { username: "arriving" })
+    await giveRole("raised", "member")
+    expect((await opened.acme.delete("/v1/projects/acme/tests/roles/free")).status).toBe(200)
     await sleep(2_500)
-    expect(followed.isOpen).toBe(true)
-    followed.response.destroy()
+    expect(followed.map(({ isOpen }) => isOpen)).toEqual([true, true, true])
+    for (const { response } of followed) response.destroy()
   })
 })
 
@@ -129,9 +147,21 @@ test("an upload is read no further soon after its key was revoked", async () => 
 }, 15_000)
 
 /** A user in acme's team. */
-async function newMember(username: string): Promise<Caller> {
+async function newMember(username: string, role = "member"): Promise<Caller> {
   await opened.admin.post("/v1/organization/users", { username })
-  await opened.admin.post("/v1/organization/teams/acme/members", { username })
+  await opened.admin.post("/v1/organization/teams/acme/members", { username, role })
   const { body } = await opened.admin.post("/v1/organization/api_keys", { name: "standing", username })
   return callerOf(() => opened.app, (body as NewKey).value, username)
+}
+
+/** In the project of the job. */
+async function giveRole(username: string, role: string): Promise<void> {
+  const url = `/v1/projects/acme/tests/roles/${username}`
+  const answer = await opened.app.server.inject({
+    method: "PUT",
+    url,
+    headers: withKey(opened.acme.key),
+    payload: { role },
+  })
+  expect(answer.statusCode).toBe(200)
 }

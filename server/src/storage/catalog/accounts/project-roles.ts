@@ -4,13 +4,17 @@ import type { MemberRole } from "../../../wire/platform/access.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
 /** The roles that a user has in single projects, by the id of the project. */
-export async function findProjectRoles(database: CatalogDatabase, userId: string): Promise<Map<string, MemberRole>> {
+export async function findProjectRoles(
+  database: CatalogDatabase,
+  userId: string,
+): Promise<Map<string, { role: MemberRole; entityId: string }>> {
   const rows = await database
     .selectFrom("project_roles")
-    .select(["project_id", "role"])
-    .where("user_id", "=", userId)
+    .innerJoin("all_projects", "all_projects.id", "project_roles.project_id")
+    .select(["project_roles.project_id", "project_roles.role", "all_projects.entity_id"])
+    .where("project_roles.user_id", "=", userId)
     .execute()
-  return new Map(rows.map(({ project_id, role }) => [project_id, role]))
+  return new Map(rows.map(({ project_id, role, entity_id }) => [project_id, { role, entityId: entity_id }]))
 }
 
 /** The roles that users have in this project alone, by the id of the user. */
