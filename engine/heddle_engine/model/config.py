@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from .config_fields import number, refused, whole_number
+from .config_fields import number, refused, settings_in, whole_number
 from .delta.delta_net import DeltaNetConfig
 from .families import WHOLES, Experts, ExpertStorage, Norms, find_activation, find_family, language_settings
 from .gated_unit import Unit
@@ -171,7 +171,7 @@ class DecoderConfig:
 
 def _rotary_dim(config: dict, head_dim: int) -> int:
     """transformers 5 writes the share with the other settings of positions."""
-    share = (config.get("rope_parameters") or {}).get(
+    share = settings_in(config, "rope_parameters").get(
         "partial_rotary_factor", config.get("partial_rotary_factor", 0.25)
     )
     if not (isinstance(share, int | float) and 0 < share <= 1 and int(head_dim * share) % 2 == 0):
@@ -184,9 +184,10 @@ def _rotary_dim(config: dict, head_dim: int) -> int:
 
 def _check_weights_are_read(config: dict, experts: Experts | None) -> None:
     """Experts of gpt-oss may be in MXFP4; nothing else is read quantized."""
-    method = (config.get("quantization_config") or {}).get("quant_method")
+    quantization = settings_in(config, "quantization_config")
+    method = quantization.get("quant_method")
     is_gpt_oss = experts is not None and experts.storage == "gpt_oss"
-    if config.get("quantization_config") and not (method == "mxfp4" and is_gpt_oss):
+    if quantization and not (method == "mxfp4" and is_gpt_oss):
         raise refused(
             "The base model's weights are quantized; the engine reads float32, bfloat16 and float16. "
             "Name the unquantized model instead."

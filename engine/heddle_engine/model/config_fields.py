@@ -29,6 +29,14 @@ def number(config: dict, name: str, otherwise: float | None = None) -> float:
     return float(value)
 
 
+def settings_in(config: dict, name: str) -> dict:
+    """An object of settings; an empty one where it is absent, null or empty. Raises `invalid`."""
+    value = config.get(name) or {}
+    if not isinstance(value, dict):
+        raise refused(f"The base model's {name} is {value!r}; an object is needed.")
+    return value
+
+
 def refused(message: str) -> EngineError:
     """Of a base model that cannot be computed."""
     return EngineError("invalid", message, "base_model")

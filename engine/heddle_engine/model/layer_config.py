@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .attention.rope import RopeConfig
-from .config_fields import refused, whole_number
+from .config_fields import refused, settings_in, whole_number
 
 FULL, SLIDING, DELTA = "full_attention", "sliding_attention", "linear_attention"
 """The kinds of layers, in the words of `layer_types`."""
@@ -41,7 +41,9 @@ def switched_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
 
 def upper_sliding_layers(config: dict) -> tuple[LayerConfig, ...]:
     """Qwen2 and Qwen3: a window in `layer_types`, else from layer `max_window_layers` on."""
-    window, first = _switched_window(config), config.get("max_window_layers", 28)
+    window, first = _switched_window(config), config.get("max_window_layers")
+    if first is None:
+        first = 28
     if not isinstance(first, int):
         raise refused(f"The base model's max_window_layers is {first!r}; a whole number is needed.")
     kinds = (SLIDING if layer >= first else FULL for layer in range(_num_layers(config)))
@@ -81,12 +83,12 @@ def hybrid_layers(config: dict) -> tuple[LayerConfig, ...]:
 
 def _rope_of_kind(config: dict, kind: str) -> RopeConfig:
     """transformers 5 writes `rope_parameters` by kind, the hub's configs have a name for each."""
-    settings = dict((config.get("rope_parameters") or {}).get(kind) or {})
+    settings = settings_in(settings_in(config, "rope_parameters"), kind)
     if kind == SLIDING:
         theta = config.get("rope_local_base_freq", 10_000.0)
     else:
         theta = config.get("rope_theta", 1_000_000.0)
-        settings = {**(config.get("rope_scaling") or {}), **settings}
+        settings = {**settings_in(config, "rope_scaling"), **settings}
     return RopeConfig.from_hf({"rope_theta": theta, "rope_parameters": settings})
 
 

@@ -102,7 +102,9 @@ def test_unsupported_architecture_is_named_with_the_supported_ones():
         ({"rope_type": "linear", "factor": 0}, "factor is 0; a number above 0"),
         ({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0}, "lacks the number 'high_freq_factor'"),
         ({"rope_theta": "1e4"}, "rope_theta is '1e4'; a number above 0"),
-        (["default"], r"settings of positions are \['default'\]; an object"),
+        ({"rope_type": "yarn", "factor": "4.0"}, "factor is '4.0'; a number above 0"),
+        ({"rope_type": "yarn", "factor": 4.0, "beta_fast": [32]}, r"beta_fast is \[32\]; a number above 0"),
+        (["default"], r"rope_parameters is \['default'\]; an object"),
     ],
 )
 def test_positions_that_are_not_computed_are_refused_by_name(settings, words, model_folders):
@@ -132,6 +134,7 @@ def test_which_layers_have_a_window_is_read_as_transformers_does(model_folders):
     upper = {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1, "layer_types": ABSENT}
     assert windows(config_of(qwen3, **upper)) == [None, 9, 9]
     assert windows(config_of(qwen3, **{**upper, "use_sliding_window": False})) == [None] * 3
+    assert windows(config_of(qwen3, **{**upper, "max_window_layers": None})) == [None] * 3
     assert windows(config_of(moe, use_sliding_window=True, sliding_window=9)) == [9] * 3
 
 
@@ -196,6 +199,10 @@ def test_each_feature_of_gemma3_shows_in_its_logits(without, model_folders):
         ({"num_attention_heads": 4, "num_key_value_heads": 3}, "num_attention_heads is 4; a multiple of num_key_value"),
         ({"max_position_embeddings": True}, "max_position_embeddings is True; a whole number above 0"),
         ({"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6'; a number above 0"),
+        ({"rope_parameters": ["default"]}, r"rope_parameters is \['default'\]; an object"),
+        ({"rope_parameters": {"full_attention": 8}}, "full_attention is 8; an object"),
+        ({"rope_scaling": "linear"}, "rope_scaling is 'linear'; an object"),
+        ({"quantization_config": "fp8"}, "quantization_config is 'fp8'; an object"),
         ({"query_pre_attn_scalar": None}, "lacks the whole number 'query_pre_attn_scalar'"),
         ({"sliding_window": 0}, "sliding_window is 0; a whole number above 0"),
         ({"layer_types": ["full_attention"]}, "layer_types is .*; one for each of its layers"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..config_fields import number, refused
+from ..config_fields import number, refused, settings_in
 
 _NEEDED = {
     "default": (),
@@ -15,6 +15,18 @@ _NEEDED = {
     "yarn": (),
 }
 """The settings that each rope type must have."""
+_OPTIONAL = {
+    "yarn": (
+        "factor",
+        "original_max_position_embeddings",
+        "beta_fast",
+        "beta_slow",
+        "attention_factor",
+        "mscale",
+        "mscale_all_dim",
+    ),
+}
+"""Those that it may have; 0 is as none."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +40,13 @@ class RopeConfig:
     @staticmethod
     def from_hf(config: dict) -> "RopeConfig":
         """Raises `invalid`."""
-        settings = config.get("rope_parameters") or config.get("rope_scaling") or {}
-        if not isinstance(settings, dict):
-            raise refused(f"The base model's settings of positions are {settings!r}; an object is needed.")
+        settings = settings_in(config, "rope_parameters") or settings_in(config, "rope_scaling")
         kind = settings.get("rope_type") or settings.get("type") or "default"
         if not isinstance(kind, str) or kind not in _NEEDED:
             raise refused(
                 f"This base model scales its positions with rope type {kind!r}; the engine knows {', '.join(_NEEDED)}."
             )
-        for name in _NEEDED[kind]:
+        for name in (*_NEEDED[kind], *filter(settings.get, _OPTIONAL.get(kind, ()))):
             number(settings, name)
         theta = number(settings, "rope_theta", number(config, "rope_theta", 10000.0))
         return RopeConfig(theta, kind, settings)
@@ -107,7 +117,7 @@ def _yarn_attention_scale(settings: dict, factor: float) -> float:
     def magnitude(scale: float, weight: float = 1.0) -> float:
         return 1.0 if scale <= 1 else 0.1 * weight * math.log(scale) + 1.0
 
-    if settings.get("attention_factor") is not None:
+    if settings.get("attention_factor"):
         return float(settings["attention_factor"])
     if settings.get("mscale") and settings.get("mscale_all_dim"):
         return magnitude(factor, settings["mscale"]) / magnitude(factor, settings["mscale_all_dim"])
