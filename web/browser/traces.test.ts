@@ -48,7 +48,7 @@ const sendTo = (other: string, batch: object[]) =>
   })
 const send = (batch: object[]) => heddle.send("POST", `/v2/${project}/calls/complete`, { batch })
 
-/** A script: answers of lists keep back what follows their first line until `heddleGoOn()`, as a search of many calls does. */
+/** A script: answers of lists keep back what follows their first line until `heddleGoOn()`, as a search of many calls does, or break off. */
 const holdAllButTheFirstLine = `
   const goOn = new Promise((resolve) => (window.heddleGoOn = resolve))
   const sent = window.fetch
@@ -60,7 +60,7 @@ const holdAllButTheFirstLine = `
     const encoded = (part) => new TextEncoder().encode(part)
     const start = async (stream) => {
       stream.enqueue(encoded(text.slice(0, end)))
-      await goOn
+      if ((await goOn) === "broken") return stream.error(new TypeError("broken"))
       stream.enqueue(encoded(text.slice(end)))
       stream.close()
     }
@@ -463,6 +463,22 @@ describe("the filter", () => {
     await page.getByText("7 traces", { exact: true }).waitFor()
     expect(await found.count()).toBe(7)
     await expect.poll(() => counts.length).toBeGreaterThan(0)
+    await close()
+  })
+
+  test("does not say that it searches on when the search broke off", async () => {
+    const { page, close } = await open()
+    await page.getByText("351 traces", { exact: true }).waitFor()
+    await page.evaluate(holdAllButTheFirstLine)
+    const field = page.getByRole("combobox", { name: "Filter" })
+    await field.fill("Timeout")
+    await field.press("Enter")
+    const searching = page.getByText("still searching…")
+    await searching.waitFor()
+    await page.evaluate('window.heddleGoOn("broken")')
+    await page.getByText("The traces could not be read.").waitFor()
+    expect(await searching.count()).toBe(0)
+    expect(await page.getByRole("row", { name: /Timeout/ }).count()).toBe(1)
     await close()
   })
 

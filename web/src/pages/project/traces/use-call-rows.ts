@@ -144,7 +144,7 @@ export function useCallRows({ projectId, selection, sortBy, isLive, rootsOnly, i
     /** None has come yet. */
     isReading: isEnabled && firstCalls === undefined,
     /** Some have come, and others are looked for. */
-    isSearching: isEnabled && first?.data === undefined && firstCalls !== undefined,
+    isSearching: isEnabled && first?.data === undefined && first?.error === null && firstCalls !== undefined,
     error:
       [
         first?.error,
