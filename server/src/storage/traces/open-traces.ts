@@ -44,10 +44,11 @@ const tables = [
 export async function openTraces(location: TracesLocation): Promise<TraceStore> {
   const isEmbedded = location.clickhouseUrl === null
   if (isEmbedded) await beginFirstOpen(location.folder)
+  const openedAt = Date.now()
   const traces = await connectTraces(location)
   try {
     for (const statement of tables) await traces.command(statement)
-    if (isEmbedded) await requireNoLostParts(traces, location.folder)
+    if (isEmbedded) await requireNoLostParts(traces, location.folder, openedAt)
     await migrateTraces(traces, location.log)
     await addMissingPlaces(traces)
     if (isEmbedded) await endFirstOpen(location.folder)
