@@ -16,7 +16,7 @@ export interface Membership {
   role: Role
 }
 
-export interface OwnProjectRole {
+interface OwnProjectRole {
   role: MemberRole
   /** Of the project's team. */
   entityId: string
