@@ -4,7 +4,7 @@
  */
 import { useState } from "react"
 import type { ApiError } from "../../../../api/api-error.ts"
-import { addToQueue, useCreateQueue } from "../../../../api/labelling/annotation-queues.ts"
+import { addToQueue, useCreateQueue } from "../../../../api/labelling/queue-changes.ts"
 import { createField } from "../../../../api/labelling/labelling.ts"
 import { counted } from "../../../../format/counted.ts"
 import { type FieldDraft, fieldSchema, objectName } from "../../../../labelling/field-draft.ts"

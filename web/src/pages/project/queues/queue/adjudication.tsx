@@ -1,7 +1,7 @@
 /** One dispute: the item, what each annotator said of it, and the decision. */
 import { Route } from "lucide-react"
 import { useState } from "react"
-import { useDecide } from "../../../../api/labelling/annotation-queues.ts"
+import { useDecide } from "../../../../api/labelling/disputes.ts"
 import { useItemCalls } from "../../../../api/labelling/labelling.ts"
 import { Button, LinkButton } from "../../../../components/controls/button.tsx"
 import { TextField } from "../../../../components/controls/field.tsx"

@@ -1,7 +1,7 @@
 /** Items about which annotators differ: the list, and what each of them said beside the item itself. */
 import type { LabelledItem } from "@heddle/server/wire/labelling/annotation-label.ts"
 import { getRouteApi } from "@tanstack/react-router"
-import { useLabelledItems } from "../../../../api/labelling/annotation-queues.ts"
+import { useLabelledItems } from "../../../../api/labelling/disputes.ts"
 import { useCalls } from "../../../../api/calls/calls.ts"
 import { payloadPreview } from "../../../../calls/payload-preview.ts"
 import { Segmented } from "../../../../components/controls/segmented.tsx"

@@ -3,7 +3,7 @@ import type { AnnotationQueue } from "@heddle/server/wire/labelling/annotation-q
 import { useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useState } from "react"
 import type { ApiError } from "../../../../api/api-error.ts"
-import { useChangeQueue, useDeleteQueue } from "../../../../api/labelling/annotation-queues.ts"
+import { useChangeQueue, useDeleteQueue } from "../../../../api/labelling/queue-changes.ts"
 import { createField } from "../../../../api/labelling/labelling.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField, TextArea, TextField } from "../../../../components/controls/field.tsx"
