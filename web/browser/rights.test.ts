@@ -29,6 +29,7 @@ beforeAll(async () => {
   await heddle.send("POST", `/v2/${team.id}/calls/complete`, { batch: [call] })
   const obj = { project_id: team.id, object_id: "greeting", val: { text: "Hello" } }
   ;({ digest } = await heddle.send<{ digest: string }>("POST", "/obj/create", { obj }))
+  await heddle.send("POST", `/v2/${team.id}/datasets`, { name: "answers", rows: [{ question: "2+2?" }] })
 })
 afterAll(async () => {
   await browser?.close()
@@ -42,6 +43,7 @@ const places = [
   ["rules that score", () => "/settings/scoring", "No rules", ["New rule"], []],
   ["objects", () => "/objects", "greeting", ["Import"], []],
   ["a version", () => `/objects/greeting/versions/${digest}`, "Download", ["Alias…", "Tag…"], []],
+  ["rows of a dataset", () => "/objects/answers/versions/latest?show=all", "2+2?", ["Add a row"], []],
   ["saved views", () => "/traces?q=op is answer", "answer", ["Save view"], []],
   ["feedback of a call", () => `/traces/${trace}?tab=feedback`, "Nobody has said anything", [], ["Good", "Save note"]],
 ] as const

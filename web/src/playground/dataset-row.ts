@@ -1,5 +1,4 @@
 /** An answer with what was asked, as JSON of a row of a dataset. */
-import { isJsonObject } from "../json/parsed-json.ts"
 import { wireMessage } from "./completion-body.ts"
 import type { Turn } from "./conversation.ts"
 
@@ -19,14 +18,4 @@ export function rowOf(shape: RowShape, { prompt, answer, tools }: RowSource): st
   const dialogue = JSON.stringify({ messages: [...messages, wireMessage(answer)] }, null, 2)
   // Tools stay as they were written.
   return tools.trim() === "" ? dialogue : `${dialogue.slice(0, -2)},\n  "tools": ${tools}\n}`
-}
-
-/** null: it can be stored. */
-export function rowProblem(text: string): string | null {
-  try {
-    const row: unknown = JSON.parse(text)
-    return isJsonObject(row) ? null : 'A row is an object: {"messages": […]}.'
-  } catch (error) {
-    return `This is no JSON: ${(error as Error).message}.`
-  }
 }

@@ -13,7 +13,7 @@ import {
   withColumn,
   withModels,
 } from "./conversation.ts"
-import { rowOf, rowProblem } from "./dataset-row.ts"
+import { rowOf } from "./dataset-row.ts"
 import { recordedChat } from "./recorded-chat.ts"
 import { keepConversation, keptConversation } from "./stored-conversations.ts"
 
@@ -441,9 +441,4 @@ describe("a row of a dataset", () => {
       messages: [{ role: "user", content: "2+2?" }],
       expected: "4",
     }))
-  test("what is no row says so", () => {
-    expect(rowProblem("[]")).toMatch(/^A row is an object/)
-    expect(rowProblem("{")).toMatch(/^This is no JSON/)
-    expect(rowProblem("{}")).toBeNull()
-  })
 })

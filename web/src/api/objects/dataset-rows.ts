@@ -1,4 +1,4 @@
-/** A row at the end of a dataset, as its next version: `/table/…`, `/obj/create`, `/dataset_sources/link`. */
+/** Changed rows of a dataset, as its next version: `/table/…`, `/obj/create`, `/dataset_sources/link`. */
 import { useMutation } from "@tanstack/react-query"
 import { elementTexts, memberTexts } from "../../json/json-text.ts"
 import { tableOfDataset } from "../../objects/dataset-table.ts"
@@ -25,19 +25,45 @@ export function useAddDatasetRow() {
   return useMutation<Published, ApiError, AddedRow>({
     mutationFn: async ({ projectId, dataset, isNew, row, source }) => {
       const before = isNew ? null : await readDataset(projectId, dataset)
-      const table = before === null ? await createTable(projectId, row) : await appendRow(projectId, before.table, row)
-      const rows = JSON.stringify(`weave:///${projectId}/table/${table.digest}`)
-      const val = withRows(before?.val ?? newDataset(dataset), rows)
-      const created = await post(
-        "/obj/create",
-        `{"obj":{"project_id":${JSON.stringify(projectId)},"object_id":${JSON.stringify(dataset)},"val":${val}}}`,
-      )
-      const digest = JSON.parse(created.get("digest") ?? '""') as string
+      const updates = `[{"append":{"row":${row}}}]`
+      const table =
+        before === null ? await createTable(projectId, row) : await updateTable(projectId, before.table, updates)
+      const digest = await createVersion(projectId, dataset, before?.val ?? newDataset(dataset), table)
       if (source !== null) await link(projectId, { dataset, digest, row: table.row }, source)
       return { digest }
     },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["POST /objs/query"] }),
+    onSuccess: readListsAgain,
   })
+}
+
+interface ChangedRows {
+  projectId: string
+  dataset: string
+  /** Digest of the version that is changed, which must be the newest. */
+  digest: string
+  /** JSON, as `/table/update` takes it. */
+  updates: string
+}
+
+export function useChangeDatasetRows() {
+  return useMutation<Published, ApiError, ChangedRows>({
+    mutationFn: async ({ projectId, dataset, digest, updates }) => {
+      const newest = await readDataset(projectId, dataset)
+      if (newest.digest !== digest) {
+        throw new ApiError(`Another version of “${dataset}” was published meanwhile; make the changes there.`, {
+          status: 409,
+          code: "published_meanwhile",
+        })
+      }
+      const table = await updateTable(projectId, newest.table, updates)
+      return { digest: await createVersion(projectId, dataset, newest.val, table) }
+    },
+    onSuccess: readListsAgain,
+  })
+}
+
+function readListsAgain() {
+  return queryClient.invalidateQueries({ queryKey: ["POST /objs/query"] })
 }
 
 async function post(path: string, json: string): Promise<ReturnType<typeof memberTexts>> {
@@ -45,12 +71,20 @@ async function post(path: string, json: string): Promise<ReturnType<typeof membe
   return memberTexts(await answer.text())
 }
 
-async function readDataset(projectId: string, dataset: string): Promise<{ val: string; table: string }> {
+interface Dataset {
+  digest: string
+  val: string
+  table: string
+}
+
+/** The newest version. */
+async function readDataset(projectId: string, dataset: string): Promise<Dataset> {
   const answer = await post(
     "/obj/read",
     JSON.stringify({ project_id: projectId, object_id: dataset, digest: "latest" }),
   )
-  const val = memberTexts(answer.get("obj") ?? "{}").get("val")
+  const object = memberTexts(answer.get("obj") ?? "{}")
+  const val = object.get("val")
   const table = val === undefined ? null : tableOfDataset(val, projectId)
   if (val === undefined || table === null) {
     throw new ApiError(`“${dataset}” has no table of rows in this project; save under another name.`, {
@@ -58,12 +92,12 @@ async function readDataset(projectId: string, dataset: string): Promise<{ val: s
       code: "no_table",
     })
   }
-  return { val, table }
+  return { digest: JSON.parse(object.get("digest") ?? '""') as string, val, table }
 }
 
 interface Table {
   digest: string
-  /** Digest of the new row. */
+  /** Digest of the row that was made last. */
   row: string
 }
 
@@ -72,10 +106,10 @@ async function createTable(projectId: string, row: string): Promise<Table> {
   return tableOf(answer, "row_digests")
 }
 
-async function appendRow(projectId: string, base: string, row: string): Promise<Table> {
+async function updateTable(projectId: string, base: string, updates: string): Promise<Table> {
   const answer = await post(
     "/table/update",
-    `{"project_id":${JSON.stringify(projectId)},"base_digest":${JSON.stringify(base)},"updates":[{"append":{"row":${row}}}]}`,
+    `{"project_id":${JSON.stringify(projectId)},"base_digest":${JSON.stringify(base)},"updates":${updates}}`,
   )
   return tableOf(answer, "updated_row_digests")
 }
@@ -83,6 +117,16 @@ async function appendRow(projectId: string, base: string, row: string): Promise<
 function tableOf(answer: ReturnType<typeof memberTexts>, rows: string): Table {
   const last = elementTexts(answer.get(rows) ?? "[]").at(-1) ?? '""'
   return { digest: JSON.parse(answer.get("digest") ?? '""') as string, row: JSON.parse(last) as string }
+}
+
+/** The digest of the version. `val`: of the one before. */
+async function createVersion(projectId: string, dataset: string, val: string, { digest }: Table): Promise<string> {
+  const rows = JSON.stringify(`weave:///${projectId}/table/${digest}`)
+  const created = await post(
+    "/obj/create",
+    `{"obj":{"project_id":${JSON.stringify(projectId)},"object_id":${JSON.stringify(dataset)},"val":${withRows(val, rows)}}}`,
+  )
+  return JSON.parse(created.get("digest") ?? '""') as string
 }
 
 function newDataset(name: string): string {

@@ -9,8 +9,9 @@ import { Dialog } from "../../../components/layers/dialog.tsx"
 import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
+import { rowProblem } from "../../../objects/row-text.ts"
 import type { Turn } from "../../../playground/conversation.ts"
-import { type RowShape, rowOf, rowProblem } from "../../../playground/dataset-row.ts"
+import { type RowShape, rowOf } from "../../../playground/dataset-row.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import styles from "./save-row.module.css"
 
@@ -44,7 +45,7 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
   const into = chosen ?? names[0] ?? ""
   const isNew = into === "" || !names.includes(into)
   const target = isNew ? name.trim() : into
-  const problem = rowProblem(row)
+  const problem = rowProblem(row, '{"messages": […]}')
   const save = (event: FormEvent) => {
     event.preventDefault()
     const { callId = null, traceId = null } = answer.answer ?? {}

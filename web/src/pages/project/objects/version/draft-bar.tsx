@@ -1,0 +1,90 @@
+/** Below the rows: what of them is changed and not published yet, and the ways on. */
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { useChangeDatasetRows } from "../../../../api/objects/dataset-rows.ts"
+import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
+import { Button } from "../../../../components/controls/button.tsx"
+import { Confirm } from "../../../../components/layers/confirm.tsx"
+import { ErrorNote } from "../../../../components/states/error-note.tsx"
+import { formatExact } from "../../../../format/numbers.ts"
+import { updatesOf } from "../../../../objects/dataset-draft.ts"
+import type { CurrentProject } from "../../../../shell/current-project.ts"
+import { useWhileShown } from "../../../../url/use-while-shown.ts"
+import styles from "./draft-bar.module.css"
+import type { DraftOfVersion } from "./use-dataset-draft.ts"
+
+interface DraftBarProps {
+  project: CurrentProject
+  version: ObjectVersion
+  /** The newest version, when it is another. */
+  newer: ObjectVersion | undefined
+  of: DraftOfVersion
+}
+
+export function DraftBar({ project, version, newer, of }: DraftBarProps) {
+  const [isAsked, setAsked] = useState(false)
+  const publish = useChangeDatasetRows()
+  const navigate = useNavigate()
+  const whileShown = useWhileShown()
+  const next = `v${version.version_index + 1}`
+  const save = () =>
+    publish.mutate(
+      {
+        projectId: project.id,
+        dataset: version.object_id,
+        digest: version.digest,
+        updates: updatesOf(of.draft),
+      },
+      {
+        onSuccess: ({ digest }) => {
+          of.discard()
+          const params = { ...project.params, name: version.object_id, version: digest }
+          void whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
+        },
+      },
+    )
+  return (
+    <section className={styles.bar} aria-label="Draft">
+      {publish.error !== null && <ErrorNote what="Nothing was published." error={publish.error} />}
+      <div className={styles.line}>
+        <span>
+          <b>Not published:</b> {wordsOf(of)}.{" "}
+          {newer !== undefined && `v${newer.version_index} was published meanwhile: make the changes there.`}
+          {!of.isKept && "This browser has no room to keep it: publish it before you leave the page."}
+        </span>
+        <span className={styles.actions}>
+          <Button onClick={() => setAsked(true)}>Discard…</Button>
+          {newer === undefined && (
+            <Button kind="primary" isBusy={publish.isPending} onClick={save}>
+              {publish.isPending ? "Publishing…" : `Publish as ${next}`}
+            </Button>
+          )}
+        </span>
+      </div>
+      {isAsked && (
+        <Confirm
+          title="Discard the draft?"
+          action="Discard it"
+          failure="The draft is still there."
+          change={{ isPending: false, error: null }}
+          onConfirm={() => {
+            setAsked(false)
+            of.discard()
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>{wordsOf(of)}: it is not kept anywhere else. The version stays as it is.</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function wordsOf({ counts: { changed, removed, added } }: DraftOfVersion): string {
+  const parts: [count: number, word: string][] = [
+    [changed, "changed"],
+    [removed, "removed"],
+    [added, "added"],
+  ]
+  return parts.flatMap(([count, word]) => (count === 0 ? [] : [`${formatExact(count)} ${word}`])).join(", ")
+}
