@@ -17,7 +17,11 @@ const location = () => ({ clickhouseUrl: null, folder: path.join(folder, "traces
 
 async function using(opening: Promise<TraceStore>, use: (traces: TraceStore) => Promise<void>): Promise<void> {
   const traces = await opening
-  await use(traces).finally(() => traces.close())
+  try {
+    await use(traces)
+  } finally {
+    await traces.close()
+  }
 }
 
 /** A store that was closed, with a table whose rows were inserted one by one. Returns the folders of its parts by their names. */
