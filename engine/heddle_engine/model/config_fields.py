@@ -7,26 +7,24 @@ from ..errors import EngineError
 
 def whole_number(config: dict, name: str, otherwise: int | None = None) -> int:
     """A number above 0; `otherwise` where it is absent or null. Raises `invalid`."""
-    value = config.get(name)
-    if value is None and otherwise is not None:
-        return otherwise
-    if value is None:
-        raise refused(f"The base model's config.json lacks the whole number {name!r}.")
-    if not (type(value) is int and value > 0):
-        raise refused(f"The base model's {name} is {value!r}; a whole number above 0 is needed.")
-    return value
+    return _above_zero(config, name, otherwise, "whole number", (int,))
 
 
 def number(config: dict, name: str, otherwise: float | None = None) -> float:
     """A number above 0; `otherwise` where it is absent or null. Raises `invalid`."""
+    return float(_above_zero(config, name, otherwise, "number", (int, float)))
+
+
+def _above_zero(config: dict, name: str, otherwise: float | None, kind: str, types: tuple[type, ...]) -> float:
     value = config.get(name)
     if value is None and otherwise is not None:
         return otherwise
     if value is None:
-        raise refused(f"The base model's config.json lacks the number {name!r}.")
-    if not (type(value) in (int, float) and 0 < value < math.inf):
-        raise refused(f"The base model's {name} is {value!r}; a number above 0 is needed.")
-    return float(value)
+        raise refused(f"The base model's config.json lacks the {kind} {name!r}.")
+    # A truth value is an `int` too.
+    if not (type(value) in types and 0 < value < math.inf):
+        raise refused(f"The base model's {name} is {value!r}; a {kind} above 0 is needed.")
+    return value
 
 
 def settings_in(config: dict, name: str) -> dict:
