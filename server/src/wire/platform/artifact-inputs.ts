@@ -1,8 +1,6 @@
 /** Inputs of the GraphQL mutations about artifacts: platform-wandb 4, 9. Unknown members are the newer clients'. */
 import { z } from "zod"
-
-/** PostgreSQL's text has no U+0000. */
-const text = z.string().refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
+import { leadsInside, text } from "./client-texts.ts"
 
 /** Name of a collection or type: `:` and `/` divide a version's name. */
 export const artifactName = text
@@ -63,10 +61,7 @@ export const updateManifestInput = z.looseObject({
 })
 
 /** Inside an artifact, as the manifest has it. */
-export const entryPath = text
-  .min(1)
-  .max(4096)
-  .refine((path) => !path.startsWith("/") && !path.split("/").includes(".."), "is not a path inside the artifact")
+export const entryPath = text.min(1).max(4096).refine(leadsInside, "is not a path inside the artifact")
 
 const mostParts = 10_000
 

@@ -1,9 +1,8 @@
 /** Inputs of the GraphQL mutations about runs: platform-wandb 4. Unknown members are the newer clients'. */
 import { z } from "zod"
 import { isPathStep } from "../training/model.ts"
+import { leadsInside, text } from "./client-texts.ts"
 
-/** PostgreSQL's text has no U+0000. */
-const text = z.string().refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
 const optional = text.max(100_000).nullish()
 
 export const runName = text
@@ -48,7 +47,7 @@ export function fileName(name: string): string {
 
 const fileNameInput = text
   .max(1024)
-  .refine((given) => !/^$|^\/|(^|\/)\.\.(\/|$)/.test(fileName(given)), "is not a path inside the run")
+  .refine((given) => fileName(given) !== "" && leadsInside(fileName(given)), "is not a path inside the run")
 
 /** A client that fetches all files of a run writes each under its name: none may lead out of the folder. */
 export const mayBeFileName = (name: string): boolean => fileNameInput.safeParse(name).success

@@ -1,0 +1,12 @@
+/** Texts that the wandb client sends. */
+import { z } from "zod"
+
+/** PostgreSQL's text has no U+0000. */
+export const text = z
+  .string()
+  .refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
+
+/** Whether the path of a file leads out of no folder that it is taken in. */
+export function leadsInside(path: string): boolean {
+  return !path.startsWith("/") && !path.split("/").includes("..")
+}
