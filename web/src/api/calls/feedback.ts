@@ -4,6 +4,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery } from "@
 import type * as z from "zod"
 import type { ApiError } from "../api-error.ts"
 import { sendForJson } from "../client.ts"
+import { byPages } from "../pages.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
 
 type Created = z.output<typeof feedbackCreated>
@@ -74,8 +75,7 @@ export function useFeedbackPages(project_id: string, conditions: readonly object
         rows: pages.flatMap(({ result }) => result),
         total: pages[0]?.total_count ?? 0,
       }),
-      // Each page is a request: the more there are, the less often all are asked for.
-      refetchInterval: ({ state }) => newMs * (state.data?.pages.length ?? 1),
+      refetchInterval: byPages(newMs),
     }),
   )
 }

@@ -1,6 +1,7 @@
 /** The list of runs of the wandb client. Apart from what one run has: the palette asks for it, and stands on every page. */
 import { infiniteQueryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import type { ApiError } from "../api-error.ts"
+import { byPages } from "../pages.ts"
 import { askGraphql } from "./graphql.ts"
 
 export type RunState = "pending" | "running" | "preempting" | "finished" | "failed" | "crashed" | "killed"
@@ -91,10 +92,5 @@ export function useRunPages(
     select: ({ pages }) => pages.flatMap(runsOf),
   })
   const { refetchInterval = false, ...others } = live
-  return useInfiniteQuery({
-    ...options,
-    ...others,
-    // Each page is a request: the more there are, the less often all are asked for.
-    refetchInterval: ({ state }) => refetchInterval && refetchInterval * (state.data?.pages.length ?? 1),
-  })
+  return useInfiniteQuery({ ...options, ...others, refetchInterval: byPages(refetchInterval) })
 }

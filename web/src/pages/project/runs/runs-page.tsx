@@ -2,6 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { Columns3, GitCompareArrows, Trash2, X } from "lucide-react"
 import { useState } from "react"
+import { readNextPage } from "../../../api/pages.ts"
 import { useMayWrite } from "../../../api/rights.ts"
 import { type ListedRun, useRunCount, useRunPages } from "../../../api/runs/run-list.ts"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
@@ -36,9 +37,6 @@ export function RunsPage() {
   const runs = useRunPages(project.params, selection, underWay, hasConfig)
   const count = useRunCount(project.params, selection, underWay)
   const isFiltered = selection.filters !== undefined
-  const readMore = () => {
-    if (runs.hasNextPage && !runs.isFetchingNextPage) void runs.fetchNextPage()
-  }
   const isEmpty = runs.data?.length === 0 && !isFiltered
   return (
     <>
@@ -64,7 +62,7 @@ export function RunsPage() {
               <RunsTable
                 project={project}
                 runs={rows}
-                onEnd={readMore}
+                onEnd={() => readNextPage(runs)}
                 isChoosing={isChoosing}
                 onChosen={() => setChoosing(false)}
               />

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router"
 import { useState } from "react"
 import { ApiError } from "../../../../api/api-error.ts"
 import { type FeedbackRow, useFeedbackPages } from "../../../../api/calls/feedback.ts"
+import { readNextPage } from "../../../../api/pages.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { SelectField } from "../../../../components/controls/field.tsx"
 import { DataTable } from "../../../../components/data-table/data-table.tsx"
@@ -98,14 +99,7 @@ export function Feedback({ project }: { project: CurrentProject }) {
         <Loaded query={query} what="feedback">
           {(found) =>
             found.rows.length > 0 ? (
-              <Rows
-                project={project}
-                rows={found.rows}
-                nameOf={people.nameOf}
-                onEnd={() => {
-                  if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage()
-                }}
-              />
+              <Rows project={project} rows={found.rows} nameOf={people.nameOf} onEnd={() => readNextPage(query)} />
             ) : isFiltered ? (
               <Empty
                 title="No feedback fits"
