@@ -110,12 +110,17 @@ export function marksOf({ id, feedback_type, payload, creator, runnable_ref, cre
   })
   if (feedback_type.startsWith("wandb.reaction.")) return [mark("reaction", "", payload["emoji"])]
   if (feedback_type.startsWith("wandb.note.")) return [mark("note", "note", payload["note"])]
-  const name = feedback_type.replace(/^wandb\.(?:runnable|annotation)\./, "")
+  const name = giverName(feedback_type)
   const value = runnable_ref === null ? (payload["value"] ?? payload) : payload["output"]
   if (typeof value !== "object" || value === null) return [mark("score", name, value)]
   const members = Object.entries(value)
   // A scorer names its one result after itself as a rule.
   return members.map(([key, one]) => mark("score", members.length === 1 && key === name ? name : `${name}.${key}`, one))
+}
+
+/** The name of the scorer or question in the type of what it gave. */
+export function giverName(feedbackType: string): string {
+  return feedbackType.replace(/^wandb\.(?:runnable|annotation)\./, "")
 }
 
 function textOf(value: unknown): string {

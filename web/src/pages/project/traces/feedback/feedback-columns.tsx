@@ -2,7 +2,7 @@
 import type { FeedbackRow } from "../../../../api/calls/feedback.ts"
 import type { Call } from "../../../../api/calls/calls.ts"
 import { callName } from "../../../../calls/call-names.ts"
-import { marksOf } from "../../../../calls/call-summary.ts"
+import { giverName, marksOf } from "../../../../calls/call-summary.ts"
 import type { Column } from "../../../../components/data-table/columns.ts"
 import { ShortId } from "../../../../components/signs/figures.tsx"
 import { Time } from "../../../../components/signs/time.tsx"
@@ -70,7 +70,7 @@ function Cut({ text }: { text: string }) {
 function nameIn(row: FeedbackRow): string | null {
   const word = kindWord(row)
   if (word === "note" || word === "reaction") return null
-  return row.feedback_type.replace(/^wandb\.(?:runnable|annotation)\./, "")
+  return giverName(row.feedback_type)
 }
 
 /** "yes", or each of several values with its name. */

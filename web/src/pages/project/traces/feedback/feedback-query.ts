@@ -1,5 +1,6 @@
 /** Which feedback the list asks for, and what a piece of it is. */
 import type { FeedbackRow } from "../../../../api/calls/feedback.ts"
+import { readRef } from "../../../../objects/object-refs.ts"
 import type { TimeRange } from "../time-range.ts"
 import type { feedbackKinds } from "../traces-search.ts"
 
@@ -46,5 +47,6 @@ export function kindWord({ feedback_type }: FeedbackRow): string {
 
 /** The call of which it was said; null: it was said of something else. */
 export function callIdOf({ weave_ref }: FeedbackRow): string | null {
-  return /^weave:\/\/\/[^/]+\/[^/]+\/call\/([^/]+)$/.exec(weave_ref)?.[1] ?? null
+  const ref = readRef(weave_ref)
+  return ref?.kind === "call" && ref.inside === "" ? ref.name : null
 }
