@@ -9,7 +9,7 @@ export interface DatasetDraft {
   added: readonly string[]
 }
 
-const noChanges: DatasetDraft = { rows: {}, added: [] }
+export const noChanges: DatasetDraft = { rows: {}, added: [] }
 const kind = "dataset-draft"
 
 /** `id`: names the version. Another tab has a draft of its own. */

@@ -41,7 +41,7 @@ export function DatasetView({ table, ...props }: VersionViewProps & { table: str
   const mayChange = useMayWrite(project.id) && newer === undefined
   const draft = useDatasetDraft(project, version, size?.count ?? 0)
   const [isAdding, setAdding] = useState(false)
-  const rows = (size?.count ?? 0) + draft.draft.added.length
+  const rows = (size?.count ?? 0) + draft.counts.added
   return (
     <section className={styles.view} aria-label="Rows">
       <PaneHead

@@ -8,6 +8,7 @@ import {
   draftCounts,
   keepDraft,
   keptDraft,
+  noChanges,
   withAdded,
   withRow,
 } from "../../../../objects/dataset-draft.ts"
@@ -26,7 +27,7 @@ export interface DraftOfVersion {
   stateAt: (place: number) => RowState | undefined
   /** JSON as the draft has it; undefined: as in the table. */
   textAt: (place: number) => JsonText | undefined
-  /** `stored`: the row in the table, which a text that says the same puts back; undefined for a row that is added. */
+  /** `text`: without blanks. `stored`: the row in the table, which a text that says the same puts back; undefined for a row that is added. */
   put: (place: number, text: string, stored: JsonText | undefined) => void
   add: (text: string) => void
   /** A row that was added is forgotten. */
@@ -63,7 +64,7 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
     put: (place, text, stored) => {
       const added = addedAt(place)
       if (added !== null) return change(withAdded(draft, added, text))
-      const isSame = stored !== undefined && compactJson(stored) === compactJson(text)
+      const isSame = stored !== undefined && compactJson(stored) === text
       change(withRow(draft, place, isSame ? undefined : text))
     },
     add: (text) => change(withAdded(draft, draft.added.length, text)),
@@ -72,6 +73,6 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
       change(added === null ? withRow(draft, place, null) : withAdded(draft, added, null))
     },
     putBack: (place) => change(withRow(draft, place, undefined)),
-    discard: () => change({ rows: {}, added: [] }),
+    discard: () => change(noChanges),
   }
 }
