@@ -211,15 +211,17 @@ def test_questions_are_equal_whatever_was_answered(folder, tmp_path):
     assert len({first, third, fourth}) == 3
 
 
+def generation(place, prompt, ids, model="me"):
+    known = {"prompt_token_ids": prompt, "token_ids": ids, "logprobs": [-1.0] * len(ids)}
+    return {"model": model, "place": place, **known, "truncated": False}
+
+
+def rollout(index, reward, *generations):
+    captured = {"generations": list(generations), "other_models": []}
+    return {"group": 0, "index": index, "reward": reward, "histories": [], "captured": captured}
+
+
 def test_captured_calls_are_shown_with_what_each_prompt_adds(folder, tmp_path):
-    def generation(place, prompt, ids, model="me"):
-        known = {"prompt_token_ids": prompt, "token_ids": ids, "logprobs": [-1.0] * len(ids)}
-        return {"model": model, "place": place, **known, "truncated": False}
-
-    def rollout(index, reward, *generations):
-        captured = {"generations": list(generations), "other_models": []}
-        return {"group": 0, "index": index, "reward": reward, "histories": [], "captured": captured}
-
     lines = [
         rollout(0, 1.0, generation("one", [1, 2], [3, 4]), generation("two", [1, 2, 3, 4, 5], [6])),
         rollout(
@@ -239,6 +241,15 @@ def test_captured_calls_are_shown_with_what_each_prompt_adds(folder, tmp_path):
         "same": "repeated",
         "x": "other_model",
     }
+
+
+def test_a_captured_call_whose_sequence_is_too_long_says_so(folder, tmp_path):
+    long = generation("long", [1, 2], list(range(3, 63)))
+    lines = [rollout(0, 1.0, generation("short", [5], [6]), long), rollout(1, 0.0, generation("one", [1, 2], [7]))]
+    params = recorded(folder, tmp_path, lines, policy_names=["me"], packed_sequence_length=40)
+    run_job(params)
+    first, _ = [line["turns"] for line in read(params, "turns.jsonl")]
+    assert {turn["place"]: turn["cause"] for turn in first if "place" in turn} == {"short": None, "long": "overlong"}
 
 
 def test_a_record_that_cannot_be_written_is_a_warning(folder, groups, tmp_path):

@@ -185,7 +185,7 @@ class TrainingRecord:
                 cause = causes.get(place) or ("other_model" if looked_into else None)
             else:
                 tokens = self._tokens(resolved.turns[number], number, found)
-                cause = None if "sequence" in tokens else "repeated"
+                cause = None if "sequence" in tokens else _cause_of_untrained(number, resolved.sequences)
             turns.append({"history": 0, "place": place, "message": None, "tokens": tokens, "cause": cause})
             context = [*prompt, *ids]
         return turns
@@ -302,6 +302,12 @@ def _places_of(sequences: list[Sequence]) -> dict[int, tuple[int, np.ndarray]]:
         for number, sequence in enumerate(sequences)
         for turn, start, end in sequence.turns
     }
+
+
+def _cause_of_untrained(turn: int, sequences: list[Sequence]) -> str:
+    """A sequence that is too long is kept, with nothing trained; one that repeats what others train is not."""
+    is_kept = any(number == turn for sequence in sequences if not sequence.num_trained for number, *_ in sequence.turns)
+    return "overlong" if is_kept else "repeated"
 
 
 def _digest(content: bytes) -> str:
