@@ -122,7 +122,12 @@ describe("fine-tuning from calls", () => {
     expect(await from.usesOf(project, { call_ids: [uuid(2)] })).toEqual({ uses: [], is_complete: true })
     const ofStep = await from.acme.get(`/v1/preview/models/${model}/checkpoints/1/rows`)
     expect(trainingRowsAnswer.parse(ofStep.body).data).toEqual(rows.data)
-    expect(await from.acme.get(`/v1/preview/models/${model}/checkpoints/0/rows`)).toMatchObject({ status: 404 })
+    const statusOf = async (step: number | "latest") =>
+      (await from.acme.get(`/v1/preview/models/${model}/checkpoints/${step}/rows`)).status
+    expect([await statusOf("latest"), await statusOf(0), await statusOf(9_999_999_999)]).toEqual([200, 404, 404])
+    await from.acme.delete(`/v1/preview/models/${model}/checkpoints`, { steps: [1] })
+    // The newest checkpoint is 0 now, which no job made; what made step 1 is known still.
+    expect([await statusOf("latest"), await statusOf(1)]).toEqual([404, 200])
   })
 
   test("a job whose data the client sent has no known origin", async () => {

@@ -163,4 +163,14 @@ describe("training-api 2.4: log", () => {
       body: { detail: [{ loc: ["body", "trajectory_groups", 0, "trajectories", 0, "reward"] }] },
     })
   })
+
+  test("a metric of which the sum of two is infinite: 422", async () => {
+    const { id } = await newModel(opened.acme)
+    const metrics = { tokens: 1e300, huge: 1.5e308 }
+    const trajectory_groups = [{ trajectories: [{ ...sampledTrajectory(1), metrics }] }]
+    expect(await opened.acme.post(`/v1/preview/models/${id}/log`, { split: "val", trajectory_groups })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ["body", "trajectory_groups", 0, "trajectories", 0, "metrics", "huge"] }] },
+    })
+  })
 })

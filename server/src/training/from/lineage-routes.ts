@@ -17,6 +17,7 @@ import {
   trainingUses,
   trainingUsesBody,
 } from "../../wire/training/train-from.ts"
+import { stepNamed } from "../checkpoint-access.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
 import { jobOf, modelOf } from "../model-access.ts"
 
@@ -50,8 +51,7 @@ export function lineageRoutes(dependencies: TrainingDependencies): Route[] {
       response: trainingRowsAnswer,
       handle: async ({ params, query, principal }) => {
         const model = await modelOf(database, principal, params.model_id)
-        const step = params.step === "latest" ? model.lastStep : Number(params.step)
-        const jobId = await jobOfStep(database, model.id, step)
+        const jobId = await jobOfStep(database, model.id, await stepNamed(database, model, params.step))
         if (jobId === null)
           throw new HeddleError("not_found", `no job made step ${params.step} of the model "${model.id}"`)
         return rowsOf(dependencies, principal, await jobOf(database, principal, jobId), query)

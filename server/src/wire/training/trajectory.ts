@@ -70,7 +70,10 @@ export const history = z.looseObject({
   tools: z.array(tool).nullish(),
 })
 
-export const metricMap = z.record(z.string(), z.union([z.number(), z.boolean()]))
+/** Sums of larger ones, of which means are made, are infinite. */
+const mostMetric = 1e300
+
+export const metricMap = z.record(z.string(), z.union([z.number().min(-mostMetric).max(mostMetric), z.boolean()]))
 
 const anyJson = z.record(z.string(), z.unknown())
 

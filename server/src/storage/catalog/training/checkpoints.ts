@@ -5,7 +5,7 @@ import type { CatalogDatabase } from "../open-catalog.ts"
 import { listOf } from "../text-lists.ts"
 
 /** The column is a 32-bit integer. */
-const highestStep = 2 ** 31 - 1
+export const highestStep = 2 ** 31 - 1
 
 export interface CheckpointRecord {
   id: string

@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { JobKind } from "../schema.ts"
+import { highestStep } from "./checkpoints.ts"
 import { namedJobs, type NamedJob, toNamedJob, type TrainingSourceRecord } from "./training-jobs.ts"
 
 /** null: the job's data was sent by its client. */
@@ -37,6 +38,7 @@ export async function jobsOfSources(
 
 /** The job that made a checkpoint; null: none did. */
 export async function jobOfStep(database: CatalogDatabase, modelId: string, step: number): Promise<string | null> {
+  if (step > highestStep) return null
   const row = await database
     .selectFrom("training_jobs")
     .select("id")
