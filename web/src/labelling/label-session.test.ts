@@ -158,6 +158,28 @@ describe("items in hand", () => {
     session.close()
     expect(queue.log).toEqual(["next", "release b"])
   })
+
+  test("who leaves before the items come gives them back, but for those that were begun", async () => {
+    const queue = queueOf("a", "b")
+    const { next, hold } = queue.requests
+    const begun = memory()
+    begun.setDraft("a", rude)
+    const leavesAtNext = work(queue, begun).session
+    queue.requests.next = async (ahead) => {
+      leavesAtNext.close()
+      return next(ahead)
+    }
+    leavesAtNext.open(null)
+    await expect.poll(() => queue.log).toEqual(["next", "release b"])
+    const leavesAtHold = work(queue).session
+    queue.requests.hold = async (id) => {
+      leavesAtHold.close()
+      return hold(id)
+    }
+    leavesAtHold.open("a")
+    await expect.poll(() => queue.log.slice(2)).toEqual(["hold a", "release a"])
+    expect(leavesAtHold.current().held).toEqual([])
+  })
 })
 
 test("who leaves right after the last key has labelled all the same", async () => {

@@ -168,11 +168,16 @@ export class LabelSession {
   close(): void {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    const { held, drafts, lost } = this.#state
-    for (const { id } of held) {
-      if (id !== lost && !drafts.has(id)) void this.#options.requests.release(id).catch(() => undefined)
-    }
+    const { held, lost } = this.#state
+    this.#giveBack(held.filter(({ id }) => id !== lost))
     this.#set({ held: [], phase: "asking" })
+  }
+
+  /** All but those that were begun: others need not wait until their leases end. */
+  #giveBack(items: readonly Item[]): void {
+    for (const { id } of items) {
+      if (!this.#state.drafts.has(id)) void this.#options.requests.release(id).catch(() => undefined)
+    }
   }
 
   setAhead(ahead: number): void {
@@ -321,6 +326,7 @@ export class LabelSession {
   async #takeFirst(itemId: string): Promise<void> {
     try {
       const item = await this.#options.requests.hold(itemId)
+      if (this.#isClosed) return this.#giveBack([item])
       this.#set({ held: [item], phase: "working", leases: this.#leasesWith([itemId]) })
     } catch {
       // Then it is the next one.
@@ -369,10 +375,10 @@ export class LabelSession {
     if (this.#isClosed) return
     try {
       const { item, ahead = [], leased_by_others: othersHold } = await this.#options.requests.next(this.#ahead)
-      if (this.#isClosed) return
       const waiting = new Set(this.#state.waiting.map((one) => one.item.id))
       const given = [...(item === null ? [] : [item]), ...ahead.map((one) => one.item)]
       const own = new Map(given.filter(({ id }) => !waiting.has(id)).map((one) => [one.id, one]))
+      if (this.#isClosed) return this.#giveBack([...own.values()])
       const [first, ...others] = this.#state.held
       const isAway = first !== undefined && !own.has(first.id)
       // One that went to somebody else before anything was chosen makes place for the next without a word.
