@@ -25,6 +25,16 @@ test("of a long line every peak is kept, in the order in which peaks came", () =
   expect(x[values.indexOf(9)]).toBe(1200)
 })
 
+test.each([
+  [1608, 300, 670],
+  [1719, 300, 573],
+  [2940, 300, 147],
+])("of %i steps in %i columns, step %i lies where two columns meet, and is in one of them", (last, columns, step) => {
+  const y = Array.from({ length: last + 1 }, (_, index) => (index === step ? 1 : 0))
+  const [, values = []] = alignLines([line(y)], 0, last, columns)
+  expect(values.filter((value) => value === 1)).toHaveLength(1)
+})
+
 test("a range shows its points, and the next beyond each edge", () => {
   const y = Array.from({ length: 1000 }, (_, index) => index)
   const [x] = alignLines([line(y)], 500, 502, 100)

@@ -64,18 +64,17 @@ function extremes(
   buckets: number,
 ): (number | null)[] {
   const values: (number | null)[] = Array.from({ length: buckets * 2 }, () => null)
-  for (let at = range?.first ?? 0; at < (range?.end ?? 0);) {
-    const bucket = Math.min(buckets - 1, Math.max(0, Math.floor(((x[at] ?? 0) - from) / size)))
-    const edge = bucket === buckets - 1 ? Infinity : from + (bucket + 1) * size
-    let low = -1
-    let high = -1
-    for (; at < (range?.end ?? 0) && (x[at] ?? 0) < edge; at += 1) {
-      const value = valueOf(y[at])
-      if (value === null) continue
-      if (low === -1 || value < (y[low] ?? 0)) low = at
-      if (high === -1 || value > (y[high] ?? 0)) high = at
-    }
-    if (low === -1) continue
+  let bucket = -1
+  let low = -1
+  let high = -1
+  for (let at = range?.first ?? 0; at < (range?.end ?? 0); at += 1) {
+    const value = valueOf(y[at])
+    if (value === null) continue
+    const here = Math.min(buckets - 1, Math.max(0, Math.floor(((x[at] ?? 0) - from) / size)))
+    if (here !== bucket) [bucket, low, high] = [here, at, at]
+    else if (value < (y[low] ?? 0)) low = at
+    else if (value > (y[high] ?? 0)) high = at
+    else continue
     values[bucket * 2] = valueOf(y[Math.min(low, high)])
     values[bucket * 2 + 1] = valueOf(y[Math.max(low, high)])
   }
