@@ -41,7 +41,7 @@ const named: Readonly<Record<string, FilterField>> = {
   op: field("text", "op_name", [...equality, "contains"]),
   name: text("summary.weave.trace_name"),
   status: field("status", "summary.weave.status", equality, (value) =>
-    value in statuses ? null : `A status is one of ${Object.keys(statuses).join(", ")}.`,
+    Object.hasOwn(statuses, value) ? null : `A status is one of ${Object.keys(statuses).join(", ")}.`,
   ),
   error: text("exception"),
   duration: field("duration", "summary.weave.latency_ms", order, (value) =>

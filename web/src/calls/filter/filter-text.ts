@@ -105,7 +105,8 @@ class Reader {
     this.#text = text
     this.#tokens = [...text.matchAll(tokens)].flatMap(({ 0: found, index }) => {
       if (found.trim() === "") return []
-      const kind = found === "," ? "comma" : found in signs ? "sign" : found.startsWith('"') ? "quoted" : "word"
+      const kind =
+        found === "," ? "comma" : Object.hasOwn(signs, found) ? "sign" : found.startsWith('"') ? "quoted" : "word"
       if (found === '"') throw new FilterError(text.slice(index), "A quote is not closed.")
       return [{ kind, text: found, start: index, end: index + found.length } as const]
     })

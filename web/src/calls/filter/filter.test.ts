@@ -12,6 +12,7 @@ test.each([
   [String.raw`"say \"yes\"" inputs.a contains "is"`, String.raw`"say \"yes\"" and inputs.a contains "is"`],
   // Words after what is no field are words, also "is".
   ["where is my money", 'where "is" my money'],
+  ["constructor toString", "constructor toString"],
   ["feedback missing and error contains Timeout", "feedback missing and error contains Timeout"],
 ])("%s is read, and written as %s", (text, written) => {
   expect(printFilter(parseFilter(text))).toBe(written)
@@ -23,6 +24,7 @@ test.each([
   ["feedback.tone <", "feedback.tone <", "A value is missing after “<”."],
   ["duration > 10", "duration > 10", "A duration has a unit: 500ms, 10s, 2m, 1h."],
   ["status is fine", "status is fine", "A status is one of ok, error, running, descendant_error."],
+  ["status is constructor", "status is constructor", "A status is one of ok, error, running, descendant_error."],
   ["status > error", "status > error", "“status” takes is, is not, in."],
   ["a or b", "or", "Clauses are joined by “and” alone; several values of one field are “op in a, b”."],
   ['name is "open', '"open', "A quote is not closed."],

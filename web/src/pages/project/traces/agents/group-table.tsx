@@ -36,7 +36,7 @@ export function useGroupSearch(sortFields: Readonly<Record<string, string>>) {
   // The list does not move with the clock: what it goes back from is when it was asked for.
   const [openedAt] = useState(() => Date.now())
   const requested = sortOf(search.sort)
-  const sort = requested.column in sortFields ? requested : newestFirst
+  const sort = Object.hasOwn(sortFields, requested.column) ? requested : newestFirst
   return {
     agent: search.agent ?? "",
     text: (search.q ?? "").trim(),
