@@ -34,8 +34,17 @@ test.each([
   ["a,,b\n1,2,3\n", "line 1 has a column without a name"],
   ["a,b,a\n1,2,3\n", "line 1 names the column “a” twice"],
   ["a,b\n1,2\n3\n", "row 2 has 1 cell, and the first line names 2 columns"],
+  ['a,b\n"x\ny"z,2\n3,4\n', "line 2 has a cell whose quotes do not match"],
+  ['a,b\n1,2\n3,x"y\n', "line 3 has a cell whose quotes do not match"],
+  ['a,b\n1,"open\n3,4\n', "line 2 has a cell whose quotes do not match"],
 ])("%j", (text, problem) => {
   expect(previewCsv(text, false).problem).toBe(problem)
+})
+
+test("lines of CSV end in any way, and a quote that is open where the file is cut is no fault", () => {
+  const rows = [{ val: '{"a":1,"b":2}' }]
+  expect(previewCsv("a,b\r1,2\r", false)).toEqual({ rows, problem: null })
+  expect(previewCsv('a,b\n1,2\n3,"half ""a"" cell', true)).toEqual({ rows, problem: null })
 })
 
 test("an empty last cell counts", () => {

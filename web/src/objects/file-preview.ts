@@ -38,8 +38,10 @@ function faultOfRow(line: string): string | null {
 
 /** RFC 4180, with the names of columns in the first line. A cell that is JSON means that, any other is a text. */
 export function previewCsv(text: string, isCut: boolean): FilePreview {
-  const records = recordsOf(text.startsWith("\ufeff") ? text.slice(1) : text)
-  if (isCut) records.pop()
+  const { records, rest } = recordsOf(text.startsWith("\ufeff") ? text.slice(1) : text)
+  // A quote that is open at the cut is closed behind it.
+  const isFault = rest !== "" && !(isCut && /^"(?:[^"]|"")*$/.test(rest))
+  if (isCut && rest === "") records.pop()
   const [header = [], ...cells] = records.slice(0, mostRows + 1)
   const names = header.map((cell) => cell ?? "")
   if (names.includes("")) return { rows: [], problem: "line 1 has a column without a name" }
@@ -58,7 +60,8 @@ export function previewCsv(text: string, isCut: boolean): FilePreview {
     })
     rows.push({ val: `{${members.join(",")}}` as JsonText })
   }
-  return { rows, problem: null }
+  const line = text.slice(0, text.length - rest.length).split(/\r\n?|\n/).length
+  return { rows, problem: isFault ? `line ${line} has a cell whose quotes do not match` : null }
 }
 
 function cellJson(cell: string): string {
@@ -72,15 +75,16 @@ function cellJson(cell: string): string {
   }
 }
 
-/** An empty cell is null; one between quotes is the empty text. */
-function recordsOf(text: string): (string | null)[][] {
+/** An empty cell is null; one between quotes is the empty text. `rest`: from the first cell whose quotes do not match. */
+function recordsOf(text: string): { records: (string | null)[][]; rest: string } {
   const records: (string | null)[][] = []
   let record: (string | null)[] = []
   // A cell between quotes, in which a quote is two, or one without; then what ends it.
-  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n?|\n|$)/y
   while (cell.lastIndex < text.length) {
+    const start = cell.lastIndex
     const found = cell.exec(text)
-    if (found === null) break
+    if (found === null) return { records, rest: text.slice(start) }
     const [, quoted, plain = "", end] = found
     record.push(quoted === undefined ? (plain === "" ? null : plain) : quoted.replaceAll('""', '"'))
     if (end !== ",") {
@@ -90,5 +94,5 @@ function recordsOf(text: string): (string | null)[][] {
       records.push([...record, null])
     }
   }
-  return records
+  return { records, rest: "" }
 }
