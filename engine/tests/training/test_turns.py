@@ -92,6 +92,12 @@ def test_token_id_strings_and_a_rendered_prompt(resolver, base):
     assert resolver.counts["turns_token_id_strings"] == 1
 
 
+def test_a_number_too_long_for_any_token_is_a_text(resolver):
+    (turn,) = resolve(resolver, user("hi"), text_choice("x", ["token_id:" + "9" * 5000], [-1.0]))
+    assert not turn.trained
+    assert resolver.counts["turns_retokenized"] == 1
+
+
 def test_a_sampled_spelling_is_kept_when_later_prompts_are_rendered(resolver, base):
     """engine 4.5: text is not decoded and encoded again, so `the`, sampled letter by letter, stays three tokens."""
     letters = [base.tokenizer.encode(c)[0] for c in "the"]

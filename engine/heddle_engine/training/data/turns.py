@@ -21,7 +21,7 @@ NAN = float("nan")
 MISSING_LOGPROB = -9999.0
 #: How a token that holds part of a character is spelled; its bytes are not to be had from that.
 _TORN = "\ufffd"
-_TOKEN_ID = re.compile(r"token_id:(\d+)")
+_TOKEN_ID = re.compile(r"token_id:(\d{1,15})")
 
 
 @dataclass(frozen=True)
