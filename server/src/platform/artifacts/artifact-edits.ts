@@ -30,7 +30,7 @@ import {
   updateArtifactInput,
   useArtifactInput,
 } from "../../wire/platform/artifact-inputs.ts"
-import { requireRun } from "../runs/run-access.ts"
+import { namesOfRun, requireRun } from "../runs/run-access.ts"
 import { checkedInput } from "../runs/checked-input.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { dropBlobs } from "../runs/run-dependencies.ts"
@@ -121,9 +121,7 @@ export function artifactEditMutations(context: RunContext) {
     useArtifact: async ({ input }: Given) => {
       const given = checkedInput("useArtifact", useArtifactInput, input)
       const artifact = await requireState(context, given.artifactID, "committed")
-      const entity = given.entityName || principal.defaultEntity.name
-      const names = { entity, project: given.projectName || "uncategorized", run: given.runName }
-      const { run } = await requireRun(database, principal, names)
+      const { run } = await requireRun(database, principal, namesOfRun(principal, given))
       await linkRun(database, artifact.id, run.id, "input")
       return { artifact: describeArtifact(context, artifact) }
     },

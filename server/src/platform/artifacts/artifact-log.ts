@@ -25,6 +25,7 @@ import {
   updateManifestInput,
 } from "../../wire/platform/artifact-inputs.ts"
 import { checkedInput, checkedProjectName } from "../runs/checked-input.ts"
+import { defaultProject } from "../runs/run-access.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { dropBlobs } from "../runs/run-dependencies.ts"
 import { globalId, localId } from "../runs/run-ids.ts"
@@ -38,9 +39,6 @@ import { joinParts } from "./artifact-storing.ts"
 interface Given {
   input?: unknown
 }
-
-/** Project of artifacts whose client names none. */
-const defaultProject = "uncategorized"
 
 export function artifactLogMutations(context: RunContext) {
   const { database } = context

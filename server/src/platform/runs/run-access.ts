@@ -14,7 +14,7 @@ export interface RunNames {
   run: string
 }
 
-/** Project of runs whose client names none. */
+/** Project of runs and artifacts whose client names none. */
 export const defaultProject = "uncategorized"
 
 interface GivenNames {
