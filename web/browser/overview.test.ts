@@ -182,6 +182,7 @@ test("the range is in the address, and back leads out of it in one step", async 
   await page.getByText("last 7 days").waitFor()
   await page.reload()
   expect(await page.getByRole("button", { name: "7 days", exact: true }).getAttribute("aria-pressed")).toBe("true")
+  await page.getByText("Tokens of own models, by hour").waitFor()
   await page.getByRole("button", { name: "24 h", exact: true }).click()
   await page.waitForURL(`**/${filled.id}`)
   await close()

@@ -17,6 +17,9 @@ export const windows = {
   },
 } as const
 
+/** Buckets of the usage ledger by their width: seconds of each, and how many of them the API answers with at most. */
+const ledger = { "1h": { seconds: 3600, most: 168 }, "1d": { seconds: 24 * 3600, most: 31 } } as const
+
 export type WindowName = keyof typeof windows
 
 /** Of the control that chooses one. */
@@ -30,4 +33,15 @@ export const windowSegments: readonly { value: WindowName; label: string }[] = [
 export function windowStart(name: WindowName, now: number): number {
   const { seconds, bucketSeconds } = windows[name]
   return bucketStart(now / 1000, bucketSeconds) - seconds + bucketSeconds
+}
+
+/** The buckets of the usage ledger that reach over a window: the first is whole, the last is that of now. */
+export function usageRange(name: WindowName, now: number) {
+  const { seconds, usageWidth } = windows[name]
+  const { seconds: width, most } = ledger[usageWidth]
+  return {
+    start_time: bucketStart(windowStart(name, now), width),
+    bucket_width: usageWidth,
+    limit: Math.min(Math.ceil(seconds / width) + 1, most),
+  }
 }

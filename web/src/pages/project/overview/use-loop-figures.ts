@@ -5,7 +5,7 @@ import { useCallCount, useCalls } from "../../../api/calls/calls.ts"
 import { useTrainingJobs } from "../../../api/training/training.ts"
 import { useUsage } from "../../../api/organization/usage.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
-import { bucketStart, type WindowName, windows, windowStart } from "../time-window.ts"
+import { usageRange, type WindowName } from "../time-window.ts"
 import { jobProgress } from "../training/job-progress.ts"
 import { quick, slow } from "./live.ts"
 import { useTrafficStats } from "./use-traffic-stats.ts"
@@ -64,19 +64,8 @@ export function useLoopFigures({ entity, project, id }: CurrentProject, since: W
 
 /** Chat of this project, by model, in buckets that the ledger has. */
 export function useProjectUsage(projectId: string, since: WindowName) {
-  const { usageWidth, seconds } = windows[since]
-  const now = useNow(60)
-  const width = usageWidth === "1h" ? 3600 : 24 * 3600
-  return useUsage(
-    {
-      start_time: bucketStart(windowStart(since, now), width),
-      bucket_width: usageWidth,
-      project_ids: [projectId],
-      group_by: ["model"],
-      limit: Math.ceil(seconds / width) + 1,
-    },
-    slow,
-  )
+  const range = usageRange(since, useNow(60))
+  return useUsage({ ...range, project_ids: [projectId], group_by: ["model"] }, slow)
 }
 
 export function sum(values: readonly number[]): number {

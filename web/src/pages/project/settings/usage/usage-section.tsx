@@ -12,7 +12,7 @@ import { Empty } from "../../../../components/states/empty.tsx"
 import { Loaded } from "../../../../components/states/loaded.tsx"
 import { formatCount, formatCountTick, formatShare } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
-import { bucketStart, windows, windowSegments, windowStart } from "../../time-window.ts"
+import { bucketStart, usageRange, windows, windowSegments } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
 import { Costs } from "./costs.tsx"
 import { Figure, FigureStrip } from "./figure-strip.tsx"
@@ -32,24 +32,17 @@ const columns = { model: "Model", user: "Person", key: "Key", project: "Project"
 const refetchMs = 30_000
 const chartHeight = 160
 const fromZero = [0, null] as const
-const maximumDays = 31
 
 export function UsageSection() {
   const { id, params } = useProjectOfPage()
   const { since = "30d", by = "model", of } = route.useSearch()
   const navigate = route.useNavigate()
   const field: UsageField = fields[by]
-  const { usageWidth, seconds, name } = windows[since]
-  const width = usageWidth === "1h" ? 3600 : 24 * 3600
-  const start = bucketStart(windowStart(since, useNow(60)), width)
+  const { usageWidth, name } = windows[since]
+  const range = usageRange(since, useNow(60))
+  const start = range.start_time
   const usage = useUsage(
-    {
-      start_time: start,
-      bucket_width: usageWidth,
-      group_by: [field],
-      limit: Math.min(Math.ceil(seconds / width) + 1, usageWidth === "1d" ? maximumDays : 168),
-      ...(of === "all" ? {} : { project_ids: [id] }),
-    },
+    { ...range, group_by: [field], ...(of === "all" ? {} : { project_ids: [id] }) },
     { refetchInterval: refetchMs },
   )
   const nameOf = useUsageNames(field)
