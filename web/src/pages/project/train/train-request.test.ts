@@ -107,6 +107,7 @@ test.each([
   [{ ids: ["a"], mode: "rl" as const }, "Name the field that the reward is."],
   [{ ids: ["a"], score: ["x"], values: ["yes"] }, "“yes” is not of the form text=number."],
   [{ ids: ["a"], score: ["x*much"] }, "“x*much” is not of the form field*weight."],
+  [{ ids: ["a"], score: ["x* "] }, "“x* ” is not of the form field*weight."],
   [{ ids: ["a"], rate: "fast" }, "The learning rate is no number above 0."],
 ])("what is missing is said: %j", (search, missing) => {
   expect(request(search)).toEqual({ missing })

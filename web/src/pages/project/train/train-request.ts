@@ -3,6 +3,7 @@ import type { TrainFromBody } from "@heddle/server/wire/training/train-from.ts"
 import { type Scope, type Selection, selectionOf } from "../../../calls/filter/filter-query.ts"
 import { type Clause, parseFilter } from "../../../calls/filter/filter-text.ts"
 import { timeRangeOf } from "../traces/time-range.ts"
+import { numberOf } from "../typed-numbers.ts"
 import { modeOf, type TrainSearch } from "./train-search.ts"
 
 export type TrainRequest = { body: TrainFromBody } | { missing: string }
@@ -133,17 +134,16 @@ function scoreOf({ score = [], values = [] }: TrainSearch) {
   const numbers: Record<string, number> = {}
   for (const item of values) {
     const at = item.lastIndexOf("=")
-    const number = Number(item.slice(at + 1))
-    if (at < 1 || item.slice(at + 1).trim() === "" || !Number.isFinite(number))
-      return `“${item}” is not of the form text=number.`
+    const number = numberOf(item.slice(at + 1))
+    if (at < 1 || number === undefined) return `“${item}” is not of the form text=number.`
     numbers[item.slice(0, at).trim()] = number
   }
   const parts = []
   for (const item of score) {
     const at = item.lastIndexOf("*")
     const field = (at === -1 ? item : item.slice(0, at)).trim()
-    const weight = at === -1 ? 1 : Number(item.slice(at + 1))
-    if (field === "" || !Number.isFinite(weight)) return `“${item}” is not of the form field*weight.`
+    const weight = at === -1 ? 1 : numberOf(item.slice(at + 1))
+    if (field === "" || weight === undefined) return `“${item}” is not of the form field*weight.`
     parts.push({ field, ...(weight === 1 ? {} : { weight }), ...(values.length === 0 ? {} : { values: numbers }) })
   }
   return parts
@@ -152,6 +152,6 @@ function scoreOf({ score = [], values = [] }: TrainSearch) {
 /** undefined: the server's own. null: none above 0. */
 function positive(text: string | undefined): number | undefined | null {
   if (text === undefined || text.trim() === "") return undefined
-  const number = Number(text)
-  return Number.isFinite(number) && number > 0 ? number : null
+  const number = numberOf(text)
+  return number !== undefined && number > 0 ? number : null
 }
