@@ -28,7 +28,7 @@ export interface Chat {
 }
 
 /** Where requests are wrapped: `{"kwargs": {"messages": […]}}`. */
-const wrappers = ["kwargs", "request", "body", "inputs", "input", "params"]
+export const requestWrappers: readonly string[] = ["kwargs", "request", "body", "inputs", "input", "params"]
 
 /** null: the call is no chat. */
 export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
@@ -62,7 +62,7 @@ function requestOf(value: unknown, isInner = false): Request | null {
     }
   }
   if (isInner) return null
-  return wrappers.map((name) => requestOf(value[name], true)).find((found) => found !== null) ?? null
+  return requestWrappers.map((name) => requestOf(value[name], true)).find((found) => found !== null) ?? null
 }
 
 function isMessage(value: unknown): boolean {
@@ -126,9 +126,14 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
     else if (text !== undefined || type === "text") message.text += fieldText(text ?? content)
     else if (addMedia(message, part)) continue
     else if (type === "tool_result") message.text += fieldText(content)
-    else message.otherParts.push(fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
+    else message.otherParts.push(partName(type))
   }
   return message
+}
+
+/** Of a part that is no text, by the type that an API gives it: "image". */
+export function partName(type: unknown): string {
+  return fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1")
 }
 
 /** False: the part holds none. The texts beside them, as in the result of a tool, stay texts. */

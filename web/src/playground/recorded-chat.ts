@@ -1,4 +1,5 @@
 /** A recorded call as a conversation to go on with: its messages, tools and parameters, whichever API it was asked by. */
+import { partName, requestWrappers } from "../calls/chat-messages.ts"
 import { elementTexts, type JsonText, memberTexts } from "../json/json-text.ts"
 import { fieldText, isJsonObject } from "../json/parsed-json.ts"
 import type { Parameters } from "./completion-body.ts"
@@ -16,9 +17,6 @@ export interface RecordedChat {
   /** Parts of messages that are no text, by their names: they cannot be sent again. */
   leftOut: string[]
 }
-
-/** Where requests are wrapped: `{"kwargs": {"messages": […]}}`. */
-const wrappers = ["kwargs", "request", "body", "inputs", "params", "input"]
 
 /** null: the call is no chat. */
 export function recordedChat(inputs: JsonText, output: JsonText): RecordedChat | null {
@@ -64,7 +62,7 @@ function requestOf(text: JsonText, isInner = false): Request | null {
     if (list?.startsWith("[") === true && isMessages(list)) return { messages: list, members }
   }
   if (isInner) return null
-  for (const name of wrappers) {
+  for (const name of requestWrappers) {
     const inner = members.get(name)
     const found = inner === undefined ? null : requestOf(inner, true)
     if (found !== null) return found
@@ -135,7 +133,7 @@ function partsOf(content: unknown, leftOut: string[]): { text: string; calls: To
       read.results.push({ role: "tool", text: result, toolCallId: fieldText(part["tool_use_id"]) })
     } else if (typeof text === "string") read.text += text
     else if (type !== "thinking" && type !== "reasoning") {
-      leftOut.push(fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1"))
+      leftOut.push(partName(type))
     }
   }
   return read
