@@ -152,6 +152,17 @@ test("new ids are not looked up once those of the store are known", async () => 
   expect(await seen(ids[3] as string)).toEqual(["2026-01-02T03:04:01.000001Z", "9", 1])
 })
 
+test("a call may start in every row of a large batch", async () => {
+  const id = newId()
+  const builder = new CallBatchBuilder(64)
+  const [, texts] = start(id, 1)
+  for (let row = 0; row < 150_000; row++) builder.add({ projectId: project, id }, texts)
+  let stored = 0
+  const insertCsv: TraceStore["insertCsv"] = async (_table, _columns, { length }) => void (stored += length)
+  await writerOf({ ...shared(), isExclusive: true, insertCsv }).add(builder.batch())
+  expect(stored).toBeGreaterThan(150_000)
+})
+
 describe("calls 2.3: several servers", () => {
   /** A server whose inserts wait for `release`, once it has looked at what the others have recorded. */
   function held() {

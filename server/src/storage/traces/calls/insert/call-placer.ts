@@ -184,6 +184,7 @@ async function inSlices<T>(items: Iterable<T>, work: (item: T) => void): Promise
 }
 
 function firstStart(rows: readonly UnplacedRow[]): number {
-  const starts = rows.flatMap(({ start }) => (start === null ? [] : sortTimeOfStart(start.started_at)))
-  return Math.min(unknownSortTime, ...starts)
+  let first = unknownSortTime
+  for (const { start } of rows) if (start !== null) first = Math.min(first, sortTimeOfStart(start.started_at))
+  return first
 }
