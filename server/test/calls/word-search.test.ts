@@ -178,7 +178,7 @@ class ModelledProject {
 
 const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-const histories = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 3 : 100
+const histories = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 2 : 100
 
 test.each(Array.from({ length: histories }, (_, index) => index + 1))(
   "calls 3.6: after random history %d of starts, ends and deletions, words are found where they are",
@@ -186,7 +186,7 @@ test.each(Array.from({ length: histories }, (_, index) => index + 1))(
     const modelled = new ModelledProject(seed)
     for (let count = 1; count <= 32; count++) {
       await modelled.write()
-      if (count % 8 === 0) await modelled.check()
+      if (count % 16 === 0) await modelled.check()
     }
     await app.app.stores.traces.command("optimize table calls_v2 final")
     await modelled.check()
@@ -252,10 +252,10 @@ describe("calls 3.6: in a project of many calls", () => {
       for (const limit of [20, 60]) {
         expect(await found(project, anywhere(word), "asc", limit)).toEqual(wanted.slice(0, limit))
         expect(await found(project, anywhere(word), "desc", limit)).toEqual(reversed.slice(0, limit))
-        for (const offset of [1, 25, 45]) {
-          const page = await found(project, anywhere(word), "asc", limit, "started_at", offset)
-          expect(page).toEqual(wanted.slice(offset, offset + limit))
-        }
+      }
+      for (const offset of [1, 25, 45]) {
+        const page = await found(project, anywhere(word), "asc", 20, "started_at", offset)
+        expect(page).toEqual(wanted.slice(offset, offset + 20))
       }
       expect(await counted(project, anywhere(word), 50)).toBe(Math.min(50, wanted.length))
       expect(await counted(project, anywhere(word))).toBe(wanted.length)
