@@ -80,7 +80,7 @@ export interface ErrorDetails {
   param?: string
   /** Only with `validation_error`. */
   issues?: ValidationIssue[]
-  /** Further keys of the body in the dialect of the evaluation store. */
+  /** Further keys of the body in the dialect of the evaluation store; `error.details` in Anthropic's. */
   extras?: Record<string, unknown>
   /** When the client may try again. */
   retryAfterMs?: number

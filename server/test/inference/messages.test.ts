@@ -256,12 +256,33 @@ describe("art-0.5.23 7: refusals in Anthropic's form", () => {
     expect([status, json]).toEqual([expected, { type: "error", error: { type, message: expect.any(String) } }])
   })
 
+  test("art-0.5.23 7: a thread may be created, and is not gone on with: clients then send all of it", async () => {
+    const created = await send({ thread: { type: "create" } })
+    expect([created.status, created.json.content[0].text]).toEqual([200, "abcd"])
+    fake.calls.length = 0
+    const thread = { type: "continue", previous_message_id: created.json.id }
+    const { status, json } = await send({ thread, tool_choice: { type: "any" } })
+    expect([status, json]).toEqual([
+      404,
+      {
+        type: "error",
+        error: {
+          type: "not_found_error",
+          message: expect.stringContaining(`"${created.json.id}"`),
+          details: { error_code: "thread_not_found" },
+        },
+      },
+    ])
+    expect(fake.calls).toEqual([])
+  })
+
   test("a body that is no JSON, and a path that is none", async () => {
     const headers = { authorization: "Bearer acme", "content-type": "application/json" }
     const broken = await app.server.inject({ method: "POST", url: "/v1/messages", headers, payload: "{" })
     expect([broken.statusCode, broken.json().error.type]).toEqual([400, "invalid_request_error"])
     const wrong = await app.server.inject({ method: "POST", url: "/v1/v1/messages", headers, payload: "{}" })
     expect(wrong.statusCode).toBe(404)
+    expect(wrong.headers["request-id"]).toBe(wrong.headers["x-request-id"])
     expect(wrong.json()).toMatchObject({
       error: { type: "not_found_error", message: expect.stringContaining("before /v1") },
     })

@@ -37,9 +37,10 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 export function anthropicErrorBody(error: HeddleError): object {
   const status = statusIn("anthropic", error)
   const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
-  const { issues } = error.details
+  const { issues, extras } = error.details
   const message = issues?.map(({ loc, msg }) => `${loc.slice(1).join(".") || loc.join(".")}: ${msg}`).join("; ")
-  return { type: "error", error: { type, message: message ?? error.message } }
+  const details = extras === undefined ? {} : { details: extras }
+  return { type: "error", error: { type, message: message ?? error.message, ...details } }
 }
 
 const overloaded: ReadonlySet<ErrorCode> = new Set(["engine_overloaded", "server_overloaded", "store_overloaded"])

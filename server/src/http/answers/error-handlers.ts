@@ -12,7 +12,7 @@ export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
   reply.header("x-request-id", request.id)
   // Content that a client stored must not run as another type than its own.
   reply.header("x-content-type-options", "nosniff")
-  const { access = "public", dialect } = request.routeOptions.config
+  const { access = "public", dialect = dialectOfPath(request.url) } = request.routeOptions.config
   // Anthropic's clients read the request id from this header.
   if (dialect === "anthropic") reply.header("request-id", request.id)
   const isStorable = reply.getHeader("cache-control")?.toString().includes("no-store") !== true

@@ -54,6 +54,11 @@ export const errorSchemas = {
         properties: {
           type: text("Kind of error by the status, such as `invalid_request_error`."),
           message: detail,
+          details: {
+            type: "object",
+            description: "What clients decide by, where there is more than one way on.",
+            properties: { error_code: text("Code of the error, such as `thread_not_found`.") },
+          },
         },
       },
     },

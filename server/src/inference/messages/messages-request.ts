@@ -1,4 +1,5 @@
 /** A request of Anthropic's form to the engine's parameters (art-0.5.23 7), by the rules of a chat. */
+import { HeddleError } from "../../errors.ts"
 import type { SamplingCall } from "../../gateway/gateway.ts"
 import type { ChatRequest } from "../../wire/inference/chat.ts"
 import type { CountTokensRequest, MessagesRequest } from "../../wire/inference/messages.ts"
@@ -20,8 +21,12 @@ const refusals: Refusals = {
   response_format: { isUsed: isSet, why: "name it output_config.format" },
 }
 
-/** @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served. */
+/**
+ * @throws {HeddleError} `invalid_request` for what is well-formed and cannot be served, `not_found` for a thread to go on
+ * with.
+ */
 export function toMessagesCall(body: MessagesRequest): SamplingCall {
+  refuseHeldThread(body)
   const sampler = Object.fromEntries(Object.keys(samplerFields).map((name) => [name, body[name]]))
   return toProtocolCall({
     ...promptForm(body),
@@ -30,6 +35,18 @@ export function toMessagesCall(body: MessagesRequest): SamplingCall {
     max_tokens: body.max_tokens,
     stop: body.stop_sequences,
   })
+}
+
+/**
+ * A thread may be lost at any time in Anthropic's own API too: @anthropic-ai/sdk 1.14.0 and anthropic 2.14.0 read the
+ * `error_code` and send the whole conversation. What came with `continue` is the newest turn alone, without its tools.
+ */
+function refuseHeldThread({ thread }: MessagesRequest): void {
+  if (thread?.type !== "continue") return
+  const message =
+    `thread: no conversation is held under "${thread.previous_message_id ?? ""}", as none is here; ` +
+    "send all of its messages, with system and tools, and without thread"
+  throw new HeddleError("not_found", message, { param: "thread", extras: { error_code: "thread_not_found" } })
 }
 
 /** The prompt that the answer would be sampled after. @throws {HeddleError} as {@link toMessagesCall}. */

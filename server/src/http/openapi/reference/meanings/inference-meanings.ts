@@ -227,6 +227,11 @@ export const inferenceMeanings: Meanings = {
     MessagesRequest: {
       max_tokens: "The most tokens to sample, reasoning among them.",
       stop_sequences: "Texts at which an answer ends; they are left out of it.",
+      thread: "What Anthropic's clients send to have a conversation held. None is: send all of it with each request.",
+    },
+    "MessagesRequest.thread": {
+      type: "`create`: taken, and nothing is held; `continue`: 404, at which clients send the whole conversation.",
+      previous_message_id: "With `continue`: the answer that the conversation would go on from.",
     },
     DetokenizeAnswer: { prompt: "The text of the token ids." },
     DetokenizeRequest: { tokens: "The token ids to turn into a text." },
