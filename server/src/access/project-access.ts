@@ -11,6 +11,7 @@ import { ensureProject as makeProject, findProject, noSuchProject } from "../sto
 import { isStorable } from "../storage/catalog/storable-text.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import type { Right } from "../wire/platform/access.ts"
+import { isPathStep } from "../wire/training/model.ts"
 import { workForTeam } from "../work/work-scope.ts"
 import { can, ownTeam, requireRight, type RightHolder } from "./can.ts"
 
@@ -108,7 +109,11 @@ function granted(principal: ProjectCaller, right: Right, id: string, names: Proj
   return { id, ...names }
 }
 
-function requireNew(principal: ProjectCaller, { entityId, name }: ProjectNames): void {
+function requireNew(principal: ProjectCaller, { entityId, name, project }: ProjectNames): void {
+  // No page and no address of files could have such a name in it: browsers take it for a step through the path.
+  if (isPathStep(project)) {
+    throw new HeddleError("bad_request", `project_id "${name}": a project cannot be called . or ..; give another name`)
+  }
   requireRight(principal, "write", { id: null, entityId, name })
   requireRight(principal, principal.right, { id: null, entityId, name })
 }

@@ -71,6 +71,15 @@ test.each([
   expect((await opened.acme.post("/v1/projects", body)).status).toBe(status)
 })
 
+test.each([".", ".."])("a write makes no project called %s, whose pages nobody could open", async (name) => {
+  const object = { project_id: `acme/${name}`, object_id: "o", val: {} }
+  const { status, body } = await opened.acme.post("/obj/create", { obj: object })
+  expect([status, body]).toEqual([
+    400,
+    { reason: expect.stringContaining(`"acme/${name}"`), error_type: "InvalidRequest" },
+  ])
+})
+
 test("a project tells whether runs were logged in it, apart from those of its models", async () => {
   await opened.acme.post("/v1/projects", { entity: "acme", name: "logged" })
   const log = async (name: string) => {
