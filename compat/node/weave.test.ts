@@ -83,6 +83,20 @@ test(`${covers("npm-weave-op")} a stream's chunks are put together`, async () =>
   expect(call?.output).toEqual({ text: "abc" })
 })
 
+test(`${covers("npm-weave-own-key")} a client that is stored as self keeps its key to itself`, async () => {
+  class Service {
+    readonly options = { apiKey: process.env["WANDB_API_KEY"] ?? "", retries: 2 }
+    async ask(question: string) {
+      return question.length
+    }
+  }
+  const service = new Service()
+  service.ask = weave.op(service, service.ask)
+  await service.ask("3 + 4 = ?")
+  const [call] = await stored(client)
+  expect(call?.inputs).toMatchObject({ self: { options: { apiKey: expect.stringMatching(/^\*{48}$/), retries: 2 } } })
+})
+
 test(`${covers("npm-weave-error")} an error is the call's exception`, async () => {
   const fails = weave.op(async function fails() {
     throw new Error("no luck")

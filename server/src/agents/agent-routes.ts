@@ -56,6 +56,7 @@ function exportRoute(dependencies: CallDependencies): Route {
     access: { right: "write", of: "spans body.resourceSpans[].resource", ingest: true },
     summary: "Store spans of agents, also as calls",
     rawBody: true,
+    hidesKey: true,
     bodyDocument: traceRequest,
     response: traceAnswer,
     handle: traceExportHandler(dependencies, "all"),

@@ -58,6 +58,25 @@ test("calls 2.2: start answers its ids, end answers {}, and both are visible at 
   expect(await read(project, 1)).toMatchObject({ ended_at: "2026-01-02T03:04:06.000001Z", output: "out" })
 })
 
+test.each(["/call/upsert_batch", "/v2/{project}/calls/complete"])(
+  "calls 1.5: the key of the request is not stored with what it sent, by %s",
+  async (path) => {
+    const project = app.acme.newProject()
+    const self = {
+      options: { apiKey: app.acme.key, after: 1 },
+      [app.acme.key]: [`Bearer ${app.acme.key}`, app.rival.key],
+    }
+    const batch = path.startsWith("/v2")
+      ? [complete(project, 1, { inputs: { self } })]
+      : [{ mode: "start", req: { start: start(project, 1, { inputs: { self } }) } }]
+    expect((await app.acme.post(path.replace("{project}", project), { batch })).status).toBe(200)
+    const stars = "*".repeat(app.acme.key.length)
+    expect((await read(project, 1))?.["inputs"]).toEqual({
+      self: { options: { apiKey: stars, after: 1 }, [stars]: [`Bearer ${stars}`, app.rival.key] },
+    })
+  },
+)
+
 test("calls 1.5: a start without ids gets UUIDv7s of the server, trace id apart from id", async () => {
   const project = app.acme.newProject()
   const { body } = await app.acme.post("/call/start", { start: start(project, 1, { id: null, trace_id: undefined }) })

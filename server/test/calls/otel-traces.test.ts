@@ -100,6 +100,12 @@ test.each(["/otel/v1/traces", "/v1/traces", "/traces/otel/v1/traces"])(
   },
 )
 
+test("calls 1.5: the key of the request is not stored with its spans", async () => {
+  const { attributes } = await callOf({ "http.request.header.authorization": `Bearer ${acme.key}`, other: "Bearer x" })
+  expect(JSON.stringify(attributes)).toContain("Bearer ***")
+  expect(JSON.stringify(attributes)).not.toContain(acme.key)
+})
+
 test("calls 8: the raw span is kept whole", async () => {
   const link = { traceId: newTrace(), spanId: newSpan(), attributes: jsonAttributes({ why: "follows" }) }
   const call = await callOf(

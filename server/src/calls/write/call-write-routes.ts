@@ -18,7 +18,7 @@ import { writeCalls } from "./call-write.ts"
 import type { CallDependencies } from "../dependencies.ts"
 
 const shared = { method: "POST", dialect: "reason", tag: "Calls" } as const
-const raw = { ...shared, rawBody: true } as const
+const raw = { ...shared, rawBody: true, hidesKey: true } as const
 const v2 = "/v2/:entity/:project"
 const json = "application/json; charset=utf-8"
 

@@ -5,7 +5,9 @@ import { mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { countValues } from "../../json/value-count.ts"
 import type { HeldBody } from "./body-budget.ts"
+import { keyOf } from "../principal.ts"
 import type { Route } from "../route.ts"
+import { hideKey } from "./hidden-key.ts"
 import { parseJson, parseTolerantly, wholeBody } from "./whole-body.ts"
 
 const mebibyte = 1024 * 1024
@@ -36,7 +38,7 @@ export function bringsBody(route: Route, { headers }: FastifyRequest): boolean {
  * @throws {JsonTextError} nested too deep.
  */
 export async function readBody(route: Route, request: FastifyRequest, held: HeldBody): Promise<unknown> {
-  if (route.rawBody === true) return wholeBody(request.raw, route.maximumBodyBytes ?? maximumRawBytes, held)
+  if (route.rawBody === true) return rawBody(route, request, held)
   const { limits } = request.server
   const bytes = await wholeBody(request.raw, route.maximumBodyBytes ?? limits.json_body_bytes, held)
   const text = bytes.toString("utf8")
@@ -47,6 +49,13 @@ export async function readBody(route: Route, request: FastifyRequest, held: Held
   const isTolerant = route.dialect === "reason"
   if (mayChangeNumbers(text)) request.exactBody = () => parseExact(isTolerant ? withoutNotFinite(text) : text)
   return isTolerant ? parseTolerantly(text) : parseJson(text)
+}
+
+async function rawBody(route: Route, { raw, headers }: FastifyRequest, held: HeldBody): Promise<Buffer> {
+  const bytes = await wholeBody(raw, route.maximumBodyBytes ?? maximumRawBytes, held)
+  const key = route.hidesKey === true ? keyOf(headers) : null
+  if (key !== null) hideKey(bytes, key)
+  return bytes
 }
 
 function tooManyValues(most: number): HeddleError {
