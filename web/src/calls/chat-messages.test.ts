@@ -27,6 +27,23 @@ test.each([
     { messages: [{ role: "user", content: [{ type: "text", text: "4+5=" }] }] },
     { content: [{ type: "text", text: "9" }], role: "assistant" },
   ],
+  [
+    "the Responses API, asked with a text",
+    { model: "m", input: "4+5=" },
+    { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "9" }] }] },
+  ],
+  [
+    "a stream of the Responses API, as npm weave stores it",
+    { self: {}, model: "m", input: "4+5=" },
+    {
+      responses: [{ output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "9" }] }] }],
+    },
+  ],
+  [
+    "a call of Anthropic's npm client",
+    { self: { baseURL: "x" }, arg0: { model: "m", messages: [user] } },
+    { role: "assistant", content: [{ type: "text", text: "9" }] },
+  ],
 ])("%s is a chat", (_name, inputs, output) => expect(said(inputs, output)).toEqual(["user: 4+5=", "assistant: 9"]))
 
 test.each([
@@ -77,6 +94,30 @@ test("calls of tools, thinking, and parts that are no text", () => {
   expect(chat?.messages[1]?.otherParts).toEqual(["image"])
   expect(chat?.messages[2]?.toolCalls).toEqual([{ name: "look", arguments: '{"n": 1.0}' }])
   expect(chat?.messages[4]).toMatchObject({ reasoning: "hm", toolCalls: [{ name: "say", arguments: '{"a":1}' }] })
+})
+
+test("pieces of a stream of Anthropic, as npm weave stores them", () => {
+  const content = [
+    { type: "thinking", thinking: "" },
+    { type: "thinking_delta", thinking: "I " },
+    { type: "thinking_delta", thinking: "look" },
+    { type: "signature_delta", signature: "x" },
+    { type: "text", text: "" },
+    { type: "text_delta", text: "So " },
+    { type: "text_delta", text: "then" },
+    { type: "tool_use", id: "t", name: "look", input: {} },
+    { type: "input_json_delta", partial_json: '{"digit"' },
+    { type: "input_json_delta", partial_json: ": 4}" },
+  ]
+  const chat = read({ arg0: { messages: [user] } }, { messages: [{ role: "assistant", content }] })
+  expect(chat?.messages[1]).toEqual({
+    role: "assistant",
+    text: "So then",
+    reasoning: "I look",
+    toolCalls: [{ name: "look", arguments: '{"digit": 4}' }],
+    otherParts: [],
+    media: [],
+  })
 })
 
 test("pictures of messages are media, also in the result of a tool beside its words, and as the SDK stored them", () => {

@@ -27,8 +27,8 @@ export interface Chat {
   tools: number
 }
 
-/** Where requests are wrapped: `{"kwargs": {"messages": […]}}`. */
-export const requestWrappers: readonly string[] = ["kwargs", "request", "body", "inputs", "input", "params"]
+/** Where requests are wrapped: `{"kwargs": {"messages": […]}}`; npm weave 0.11.1 has Anthropic's in `arg0`. */
+export const requestWrappers: readonly string[] = ["kwargs", "request", "body", "inputs", "input", "params", "arg0"]
 
 /** null: the call is no chat. */
 export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
@@ -51,7 +51,7 @@ interface Request {
 
 function requestOf(value: unknown, isInner = false): Request | null {
   if (!isJsonObject(value)) return null
-  const messages = [value["messages"], value["input"], value["gen_ai.input.messages"]].find(
+  const messages = [value["messages"], value["input"], value["gen_ai.input.messages"], askedAlone(value)].find(
     (list) => Array.isArray(list) && list.length > 0 && list.every(isMessage),
   )
   if (Array.isArray(messages)) {
@@ -65,6 +65,11 @@ function requestOf(value: unknown, isInner = false): Request | null {
   return requestWrappers.map((name) => requestOf(value[name], true)).find((found) => found !== null) ?? null
 }
 
+/** The Responses API takes a text for a list of one message. */
+function askedAlone({ model, input }: Record<string, unknown>): unknown[] {
+  return typeof model === "string" && typeof input === "string" ? [{ role: "user", content: input }] : []
+}
+
 function isMessage(value: unknown): boolean {
   return isJsonObject(value) && (typeof value["role"] === "string" || typeof value["type"] === "string")
 }
@@ -73,12 +78,14 @@ function answersOf(output: unknown): ChatMessage[] {
   if (typeof output === "string") return [plain("assistant", output)]
   if (Array.isArray(output)) return output.filter(isMessage).flatMap(messageOf)
   if (!isJsonObject(output)) return []
-  const { choices, message, messages, output: inner, content } = output
+  const { choices, message, messages, output: inner, content, responses } = output
   if (Array.isArray(choices))
     return choices.flatMap((choice) => (isJsonObject(choice) ? messageOf(choice["message"]) : []))
   if (isJsonObject(message)) return messageOf(message)
   const list = [messages, inner].find(Array.isArray)
   if (list !== undefined) return list.filter(isMessage).flatMap(messageOf)
+  // npm weave 0.11.1 puts a stream of the Responses API together as a list of answers.
+  if (Array.isArray(responses)) return responses.flatMap(answersOf)
   return content === undefined ? [] : messageOf({ role: "assistant", ...output })
 }
 
@@ -122,10 +129,13 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
     const { type, text, thinking, content } = part
     if (type === "tool_use")
       message.toolCalls.push({ name: fieldText(part["name"]), arguments: fieldText(part["input"]) })
-    else if (type === "thinking" || type === "reasoning") message.reasoning += fieldText(thinking ?? text ?? content)
+    else if (type === "input_json_delta") addArguments(message, fieldText(part["partial_json"]))
+    else if (type === "thinking" || type === "thinking_delta" || type === "reasoning")
+      message.reasoning += fieldText(thinking ?? text ?? content)
     else if (text !== undefined || type === "text") message.text += fieldText(text ?? content)
     else if (addMedia(message, part)) continue
     else if (type === "tool_result") message.text += fieldText(content)
+    else if (type === "signature_delta") continue
     else message.otherParts.push(partName(type))
   }
   return message
@@ -134,6 +144,12 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
 /** Of a part that is no text, by the type that an API gives it: "image". */
 export function partName(type: unknown): string {
   return fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1")
+}
+
+/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
+function addArguments({ toolCalls }: Omit<ChatMessage, "role">, piece: string): void {
+  const call = toolCalls.at(-1)
+  if (call !== undefined) call.arguments = call.arguments === "{}" ? piece : call.arguments + piece
 }
 
 /** False: the part holds none. The texts beside them, as in the result of a tool, stay texts. */

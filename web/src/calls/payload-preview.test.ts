@@ -18,6 +18,15 @@ test.each([
   ["{}", ""],
   ["[]", ""],
   ['{"content": null, "text": "x"}', "x"],
+  ['{"content": [{"type": "text", "text": {"value": "x"}}]}', "x"],
+  ['{"text": {"format": {"type": "text"}}, "output": [{"content": [{"type": "output_text", "text": "9"}]}]}', "9"],
+  ['{"self": {"baseURL": "x"}, "arg0": {"model": "m", "messages": [{"role": "user", "content": "4+5="}]}}', "4+5="],
+  ['{"self": {"baseURL": "x"}, "x": 1.0, "y": [2]}', '{"x": 1.0, "y": [2]}'],
+  ['{"self": "weave:///local/demo/object/M:a1"}', "weave:///local/demo/object/M:a1"],
+  [
+    '{"content": [{"type": "text", "text": ""}, {"type": "text_delta", "text": "so "}, {"type": "text_delta", "text": "9"}]}',
+    "so 9",
+  ],
 ])("%s is shown as %j", (payload, text) => expect(payloadPreview(payload as JsonText)).toBe(text))
 
 test("a long one is cut", () => expect(payloadPreview(JSON.stringify("ab ".repeat(500)) as JsonText)).toHaveLength(301))

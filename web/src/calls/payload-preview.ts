@@ -29,14 +29,38 @@ function previewOf(text: JsonText, depth: number): string {
   const kind = kindAt(text, skipBlanks(text, 0))
   if (kind === "string") return JSON.parse(text) as string
   if (depth === deepest) return text
-  if (kind === "object") {
-    const members = memberTexts(text)
-    const [only] = members.values()
-    const wanted = telling.map((name) => members.get(name)).find((value) => value !== undefined && value !== "null")
-    const inner = wanted ?? (members.size === 1 ? only : undefined)
-    return inner === undefined ? (members.size === 0 ? "" : text) : previewOf(inner, depth + 1)
-  }
+  if (kind === "object") return previewOfObject(text, depth)
   // Of a list of messages only the last one is new.
-  const last = kind === "array" ? elementTexts(text).at(-1) : undefined
+  const last = kind === "array" ? lastOf(elementTexts(text)) : undefined
   return last === undefined ? (kind === "array" || kind === "null" ? "" : text) : previewOf(last, depth + 1)
+}
+
+function previewOfObject(text: JsonText, depth: number): string {
+  const members = memberTexts(text)
+  // npm weave stores the object whose method was called, such as a client with all its settings, beside what it was asked.
+  const isMethod = members.size > 1 && members.delete("self")
+  const wanted = telling.find((name) => isTold(name, members.get(name)))
+  const [only] = members.values()
+  const inner = wanted === undefined ? (members.size === 1 ? only : undefined) : members.get(wanted)
+  if (inner !== undefined) return previewOf(inner, depth + 1)
+  if (members.size === 0) return ""
+  return isMethod ? `{${[...members].map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(", ")}}` : text
+}
+
+/** The `text` of the Responses API is a setting: `{"format": …}`. */
+function isTold(name: string, value: JsonText | undefined): boolean {
+  if (value === undefined || value === "null") return false
+  return name !== "text" || kindAt(value, 0) !== "object" || !memberTexts(value).has("format")
+}
+
+/** Of the pieces of one answer, as npm weave stores a stream of Anthropic, all that they say. */
+function lastOf(elements: readonly JsonText[]): JsonText | undefined {
+  const last = elements.at(-1)
+  if (last === undefined || !isPiece(last)) return last
+  const said = elements.filter(isPiece).map((piece) => JSON.parse(memberTexts(piece).get("text") as JsonText) as string)
+  return JSON.stringify(said.join("")) as JsonText
+}
+
+function isPiece(element: JsonText): boolean {
+  return kindAt(element, 0) === "object" && memberTexts(element).get("type") === '"text_delta"'
 }
