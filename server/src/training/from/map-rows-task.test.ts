@@ -118,6 +118,40 @@ test("Messages: system, blocks, and results of tools that the user sends", async
   })
 })
 
+test("Messages that npm weave traced: a client beside its argument, and a stream in pieces", async () => {
+  const tools = [{ name: "weather", input_schema: { type: "object" } }]
+  const arg0 = { model: "m", system: "be kind", messages: [user("Oslo?")], tools, stream: true }
+  const content = [
+    { type: "thinking", thinking: "" },
+    { type: "thinking_delta", thinking: "?" },
+    { type: "signature_delta", signature: "x" },
+    { type: "text", text: "" },
+    { type: "text_delta", text: "I " },
+    { type: "text_delta", text: "look." },
+    { type: "tool_use", id: "1", name: "weather", input: {} },
+    { type: "input_json_delta", partial_json: '{"city":' },
+    { type: "input_json_delta", partial_json: '"Oslo"}' },
+  ]
+  const call = { id: "1", type: "function", function: { name: "weather", arguments: '{"city":"Oslo"}' } }
+  const inputs = { self: { baseURL: "https://x", apiKey: "***" }, arg0 }
+  expect(await row({ inputs, output: { messages: [{ role: "assistant", content }] } })).toEqual({
+    messages: [
+      { role: "system", content: "be kind" },
+      user("Oslo?"),
+      { role: "assistant", content: "I look.", tool_calls: [call] },
+    ],
+    tools: [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }],
+  })
+})
+
+test("a ref is neither question nor answer", async () => {
+  const ref = "weave:///e/p/object/d:a1/attr/rows/id/b2"
+  const answers = ["a", "b", ref]
+  const inputs = [{ datasetRow: ref }, { question: ref }, { question: "x" }]
+  const { rows, dropped } = await mapped(answers.map((output, n) => ({ inputs: inputs[n], output })))
+  expect([rows, dropped.map(({ cause }) => cause)]).toEqual([[], ["no_messages", "no_messages", "no_answer"]])
+})
+
 test.each<[string, Call]>([
   [
     "parts",
@@ -161,6 +195,22 @@ test.each<[string, Call]>([
   ["an answer with a name", { inputs: { whatever: "hey" }, output: { answer: "yo" } }],
 ])("%s", async (_, call) => {
   expect(await row(call)).toEqual({ messages: [user("hey"), assistant("yo")] })
+})
+
+test.each<[string, Call]>([
+  ["an argument that is an object", { inputs: { arg0: { question: "Oslo?" } }, output: "Sunny." }],
+  ["a row of an evaluation", { inputs: { arg0: { datasetRow: { question: "Oslo?", n: 1 } } }, output: "Sunny." }],
+  [
+    "a stream of Responses",
+    {
+      inputs: { self: {}, model: "m", input: "Oslo?" },
+      output: {
+        responses: [{ text: {}, output: [{ role: "assistant", content: [{ type: "output_text", text: "Sunny." }] }] }],
+      },
+    },
+  ],
+])("npm weave: %s", async (_, call) => {
+  expect(await row(call)).toEqual({ messages: [user("Oslo?"), assistant("Sunny.")] })
 })
 
 test("system instructions of a span stand beside its messages", async () => {

@@ -4,7 +4,7 @@
  * text or a chat and give one.
  */
 import { isJsonObject } from "../../../json/parsed-json.ts"
-import { firstOf, type Loose, objectsOf, unpacked, valueAt } from "./loose.ts"
+import { firstOf, isRef, type Loose, objectsOf, unpacked, valueAt } from "./loose.ts"
 import { type Message, messagesOfOne } from "./message.ts"
 
 export interface Recorded {
@@ -36,7 +36,9 @@ const chatNames = [
 const notPrompt = new Set(["self", "model", "temperature", "stream", "user", "api_key"])
 
 /** The messages before the answer, or null if the call is nothing like a chat. @throws {NotText} */
-export function promptMessages({ inputs, attributes }: Recorded, path: readonly string[] | null): Message[] | null {
+export function promptMessages(recorded: Recorded, path: readonly string[] | null): Message[] | null {
+  const { attributes } = recorded
+  const inputs = path === null ? argumentsOf(recorded.inputs) : recorded.inputs
   const given = path === null ? inputs : valueAt({ inputs, attributes }, path)
   const messages = path === null ? chatIn(given) : listOf(given)
   if (messages === null || messages.length === 0) return null
@@ -44,6 +46,17 @@ export function promptMessages({ inputs, attributes }: Recorded, path: readonly 
   return system === null || messages[0]?.role === "system"
     ? messages
     : [{ role: "system", content: system }, ...messages]
+}
+
+/**
+ * npm weave 0.11.1 does not know what the arguments of a function are called. Most functions take one object, whose members
+ * are what Python's have as arguments; in evaluations it holds the row beside them.
+ */
+function argumentsOf(inputs: unknown): unknown {
+  if (!isJsonObject(inputs)) return inputs
+  const { arg0, datasetRow, ...others } = inputs
+  const inner = [arg0, datasetRow].find(isJsonObject)
+  return inner === undefined ? inputs : argumentsOf({ ...others, ...inner })
 }
 
 function chatIn(value: unknown): Message[] | null {
@@ -55,7 +68,7 @@ function chatIn(value: unknown): Message[] | null {
     if (found !== null && found.length > 0) return found
   }
   const texts = Object.entries(inputs).filter(
-    ([name, one]) => !notPrompt.has(name) && typeof one === "string" && one !== "",
+    ([name, one]) => !notPrompt.has(name) && typeof one === "string" && one !== "" && !isRef(one),
   )
   const [only, ...others] = texts
   return only === undefined || others.length > 0 ? null : [{ role: "user", content: String(only[1]) }]
@@ -152,6 +165,9 @@ export function answerOf({ output, inputs }: Recorded, path: readonly string[] |
     const message = lastAnswer([source])
     return message === null ? null : { message, choice, isOneOfSeveral: choices.length > 1 }
   }
+  // npm weave 0.11.1 puts a stream of the Responses API together as a list of answers.
+  const responses = objectsOf(given["responses"])
+  if (responses.length > 0) return answerOf({ output: responses.at(-1), inputs, attributes: null }, null)
   if (given["role"] !== undefined || isJsonObject(given["message"])) return only(lastAnswer([given]))
   for (const name of answerNames) {
     if (given[name] == null) continue
@@ -170,7 +186,8 @@ const only = (message: Message | null): Answered | null =>
 
 /** A text that stands alone is the assistant's. */
 export function lastAnswer(value: unknown): Message | null {
-  if (typeof value === "string") return value.trim() === "" ? null : { role: "assistant", content: value }
+  if (typeof value === "string")
+    return value.trim() === "" || isRef(value) ? null : { role: "assistant", content: value }
   const messages = (Array.isArray(value) ? value : [value]).flatMap((one) =>
     isJsonObject(one)
       ? (messagesOfOne({ ...(one["message"] === undefined ? { role: "assistant" } : {}), ...one }) ?? [])
@@ -182,7 +199,9 @@ export function lastAnswer(value: unknown): Message | null {
 }
 
 /** In the form of chat completions; null: none. */
-export function toolsOf({ inputs, attributes }: Recorded, path: readonly string[] | null): Loose[] | null {
+export function toolsOf(recorded: Recorded, path: readonly string[] | null): Loose[] | null {
+  const { attributes } = recorded
+  const inputs = path === null ? argumentsOf(recorded.inputs) : recorded.inputs
   const usual =
     isJsonObject(inputs) && inputs["tools"] != null
       ? inputs["tools"]

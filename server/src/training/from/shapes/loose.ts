@@ -16,6 +16,9 @@ export function unpacked(value: unknown): unknown {
   }
 }
 
+/** The address of a stored value, such as a row of a dataset, and no text that somebody said. */
+export const isRef = (text: string): boolean => /^weave:\/\/\/\S+$/.test(text)
+
 /** The value at a path such as `inputs.chat.0.text`; undefined where there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, step) => {

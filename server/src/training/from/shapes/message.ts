@@ -1,6 +1,6 @@
 /** One message of any of the known chats as a message of chat completions, which is what rows of training data hold. */
 import { isJsonObject } from "../../../json/parsed-json.ts"
-import { firstOf, type Loose, objectsOf, unpacked } from "./loose.ts"
+import { firstOf, isRef, type Loose, objectsOf, unpacked } from "./loose.ts"
 
 export interface Message extends Loose {
   role: "system" | "user" | "assistant" | "tool"
@@ -25,7 +25,7 @@ const roles: Readonly<Record<string, Message["role"]>> = {
 /** A message may become several: the results of tools in it are messages of their own. null: it is none. @throws {NotText} */
 export function messagesOfOne(given: unknown): Message[] | null {
   const outer = unpacked(given)
-  if (typeof outer === "string") return outer === "" ? null : [{ role: "user", content: outer }]
+  if (typeof outer === "string") return outer === "" || isRef(outer) ? null : [{ role: "user", content: outer }]
   if (!isJsonObject(outer)) return null
   const value = isJsonObject(outer["message"]) && outer["role"] === undefined ? outer["message"] : outer
   const itemType = value["type"]
@@ -81,7 +81,7 @@ interface Parts {
 const textTypes = new Set(["text", "input_text", "output_text", "refusal", "summary_text", "string"])
 const callTypes = new Set(["tool_use", "tool_call", "function_call", "tool-call"])
 const resultTypes = new Set(["tool_result", "tool_call_response", "tool-result"])
-const thinkingTypes = new Set(["thinking", "redacted_thinking", "reasoning"])
+const thinkingTypes = new Set(["thinking", "redacted_thinking", "reasoning", "thinking_delta", "signature_delta"])
 
 /** @throws {NotText} */
 function partsOf(content: unknown): Parts {
@@ -101,7 +101,9 @@ function addPart(part: Loose, texts: string[], parts: Parts): void {
   const given = part["type"] ?? (typeof part["text"] === "string" ? "text" : "")
   const type = typeof given === "string" ? given : ""
   if (thinkingTypes.has(type)) return
-  if (textTypes.has(type)) texts.push(textOf(firstOf(part, ["text", "content", "refusal"]) ?? ""))
+  if (type === "text_delta") texts.push((texts.pop() ?? "") + textOf(part["text"]))
+  else if (type === "input_json_delta") addArguments(parts.calls, textOf(part["partial_json"]))
+  else if (textTypes.has(type)) texts.push(textOf(firstOf(part, ["text", "content", "refusal"]) ?? ""))
   else if (callTypes.has(type)) {
     parts.calls.push(
       toolCall(
@@ -114,4 +116,10 @@ function addPart(part: Loose, texts: string[], parts: Parts): void {
     const content = firstOf(part, ["content", "response", "result", "output"])
     parts.results.push(result(firstOf(part, ["tool_use_id", "id", "toolCallId"]), content))
   } else throw new NotText(`a part of the type "${type}"`)
+}
+
+/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
+function addArguments(calls: Loose[], piece: string): void {
+  const call = calls.at(-1)?.["function"]
+  if (isJsonObject(call)) call["arguments"] = call["arguments"] === "{}" ? piece : String(call["arguments"]) + piece
 }
