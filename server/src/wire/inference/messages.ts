@@ -55,9 +55,7 @@ export const messagesRequest = z.looseObject({
   ...promptFields,
   max_tokens: z.int().min(1),
   stop_sequences: z.array(z.string()).nullish(),
-  thread: z
-    .looseObject({ type: z.enum(["create", "continue"]), previous_message_id: z.string().nullish() })
-    .nullish(),
+  thread: z.looseObject({ type: z.enum(["create", "continue"]), previous_message_id: z.string().nullish() }).nullish(),
 })
 
 export const countTokensRequest = z.looseObject({ model: samplerFields.model, ...promptFields })
