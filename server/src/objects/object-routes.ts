@@ -32,6 +32,7 @@ export function objectRoutes(dependencies: StoreDependencies, published: Version
       summary: "Publish a version of an object",
       schemas: {},
       rawBody: true,
+      hidesKey: true,
       bodyDocument: objectCreateBody,
       response: objectCreated,
       handle: async ({ body, principal }) => {

@@ -58,6 +58,19 @@ const model = (name: string, base: string) => ({
   _bases: [base, "Object", "BaseModel"],
 })
 
+test("objects 3.1: the key of the request is not published with its object", async () => {
+  const project = acme.newProject()
+  const digest = await publish(
+    project,
+    "model",
+    JSON.stringify({ client: { options: { apiKey: acme.key } }, prompt: "x" }),
+  )
+  const stars = "*".repeat(acme.key.length)
+  const { val } = await version(project, "model", digest)
+  expect(val).toEqual({ client: { options: { apiKey: stars } }, prompt: "x" })
+  expect(await publish(project, "model", JSON.stringify(val))).toBe(digest)
+})
+
 describe("objects 3.1, 3.2: publishing and reading", () => {
   test("objects 13: the digest is Python's, and the value comes back as it was spelled", async () => {
     const project = acme.newProject()

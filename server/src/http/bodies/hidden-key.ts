@@ -2,8 +2,9 @@
  * Writes over the key of a request wherever its body has it, so that what is stored gives nobody the rights of the key.
  *
  * npm weave 0.11.1 stores the object whose method was called as `inputs.self`: of the clients of OpenAI and Anthropic that
- * it traces by itself, the whole client with its key (`integrations/openai.js`, `integrations/anthropic.js`). Who may
- * read traces of a project would have read a key that may write, or an administrator's.
+ * it traces by itself, the whole client with its key (`integrations/openai.js`, `integrations/anthropic.js`); of a model with a
+ * client among its properties it publishes that one. Who may read the project would have read a key that may write, or an
+ * administrator's.
  *
  * As many bytes as before, so JSON and protobuf stay what they are. A key is made of `A-Za-z0-9_-`, which JSON does not
  * escape; one that is spelled with escapes all the same is not found.
