@@ -251,7 +251,6 @@ describe("art-0.5.23 6: refusals name the field and the way out", () => {
       "input[0].content[0]",
       "text only",
     ],
-    [{ input: [{ type: "item_reference", id: "msg_1" }] }, "input[0]", "previous_response_id"],
     [{ input: [{ type: "computer_call", id: "x" }] }, "input[0]", '"computer_call"'],
     [{ input: [{ type: "function_call", name: "add" }] }, "input[0]", "call_id"],
     [{ input: [{ type: "function_call_output", output: "3" }] }, "input[0].call_id", "missing"],
@@ -463,6 +462,30 @@ describe("art-0.5.23 6: stored answers", () => {
       { role: "assistant", content: "abcd" },
       { role: "user", content: "three" },
     ])
+  })
+
+  test.each([false, true])(
+    "art-0.5.23 6: items of answers may be named instead of sent, streamed: %s",
+    async (stream) => {
+      const { json, text } = await send({ input: "one", stream })
+      const id = stream ? /"item_id":"(msg_[0-9a-f]+)"/.exec(text)?.[1] : json.output[0].id
+      const named = [{ type: "item_reference", id }, { role: "user", content: "two" }, { id }]
+      const second = await send({ input: [{ role: "user", content: "one" }, ...named] })
+      expect(second.status).toBe(200)
+      const messages = ["one", "abcd", "two", "abcd"].map((content, n) => ({
+        role: n % 2 === 0 ? "user" : "assistant",
+        content,
+      }))
+      expect(lastCall().messages).toEqual(messages)
+      const other = await send({ model: "heddle/tiny", input: named }, { key: "rival" })
+      expect([other.status, other.json.error.param]).toEqual([404, "input[0]"])
+    },
+  )
+
+  test.each(["msg_1", `msg_${"0".repeat(35)}`, "", null])("an item %j that no stored answer has", async (id) => {
+    const { status, json } = await send({ input: [{ type: "item_reference", id }] })
+    expect([status, json.error.code, json.error.param]).toEqual([404, "not_found", "input[0]"])
+    expect(json.error.message).toContain("send the item itself")
   })
 
   test("it stands by itself: what came before it may be deleted", async () => {

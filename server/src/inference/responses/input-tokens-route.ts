@@ -22,7 +22,8 @@ export function inputTokensRoute({ gateway, limits }: InferenceDependencies, sto
     handle: async (context) => {
       const body = withExactFields(context.body, context.exactBody, exactResponsesFields)
       const earlier = await stored.dialogue(context.principal, body.previous_response_id)
-      const call = toResponsesCall(body, toItems(body.input), earlier)
+      const own = toItems(await stored.withNamedItems(context.principal, body.input))
+      const call = toResponsesCall(body, own, earlier)
       const input_tokens = await countPromptTokens(gateway, context, body.model, call)
       return { object: "response.input_tokens", input_tokens }
     },

@@ -4,8 +4,9 @@ import type { HeddleError } from "../../errors.ts"
 import type { ChatChoice, EngineChatResult, TokenLogprob } from "../../wire/engine/chat.ts"
 import type { ResponseAnswer, ResponseEvent, ResponseItem, ResponsesRequest } from "../../wire/inference/responses.ts"
 import { type AnswerPart, type PartEvent, partsOf, PartStream } from "../chat/answer-parts.ts"
-import { answerId, unixSeconds } from "../completion-request.ts"
+import { unixSeconds } from "../completion-request.ts"
 import { countReasoningTokens, rawLogprob, tokenText } from "../chat/logprobs.ts"
+import { type ItemPrefix, itemIdOf } from "./item-ids.ts"
 
 export interface ResponseFrame {
   id: string
@@ -81,7 +82,7 @@ export class ResponseEvents {
   }
 
   #partEvents({ index, ...rest }: PartEvent, closed: Status = "completed"): ResponseEvent[] {
-    const id = (this.#ids[index] ??= itemId(rest.part))
+    const id = (this.#ids[index] ??= itemId(this.#frame, rest.part, index))
     const place = { output_index: index, item_id: id }
     const bodies =
       rest.event === "grow" ? [growth(rest.part, rest.text, place)] : borders(rest.event, rest.part, closed, place)
@@ -132,8 +133,10 @@ function withoutContent(item: ResponseItem): ResponseItem {
   return item.type === "function_call" ? { ...item, arguments: "" } : { ...item, content: [] }
 }
 
-function itemId({ kind }: AnswerPart): string {
-  return answerId({ reasoning: "rs", text: "msg", call: "fc" }[kind])
+const prefixes: Readonly<Record<AnswerPart["kind"], ItemPrefix>> = { reasoning: "rs", text: "msg", call: "fc" }
+
+function itemId({ id }: ResponseFrame, { kind }: AnswerPart, index: number): string {
+  return itemIdOf(id, prefixes[kind], index)
 }
 
 function toItem(part: AnswerPart, id: string, status: Status): ResponseItem {
@@ -163,7 +166,7 @@ function finished(
   const isCut = finish_reason === "length"
   const items = parts.map((part, index) => {
     const isLast = index === parts.length - 1
-    return toItem(part, ids[index] ?? itemId(part), isCut && isLast ? "incomplete" : "completed")
+    return toItem(part, ids[index] ?? itemId(frame, part, index), isCut && isLast ? "incomplete" : "completed")
   })
   return {
     ...responseOf(frame, { status: isCut ? "incomplete" : "completed" }),

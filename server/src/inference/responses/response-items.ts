@@ -46,8 +46,6 @@ function addItem(turns: Turns, item: ResponseInputItem, where: string): void {
     if (id == null || name == null) throw refused(where, "a function_call needs its call_id and its name")
     return turns.call({ id, type: "function", function: { name, arguments: item.arguments ?? "{}" } })
   }
-  if (type === "item_reference")
-    throw refused(where, "send the item itself, or name the answer that has it in previous_response_id")
   const known = ["message", ...outputs, "function_call_output"].map((one) => `"${one}"`).join(", ")
   throw refused(where, `items of the type ${JSON.stringify(type ?? null)} are not supported; ${known} are`)
 }

@@ -61,7 +61,7 @@ function createRoute(
       const { reply, signal, principal } = context
       const body = withExactFields(context.body, context.exactBody, exactResponsesFields)
       const earlier = await stored.dialogue(principal, body.previous_response_id)
-      const own = toItems(body.input)
+      const own = toItems(await stored.withNamedItems(principal, body.input))
       const call = toResponsesCall(body, own, earlier)
       const size = { prompts: 1, choices: 1, maxTokens: call.sampling.max_tokens }
       const admitted = await admit(gateway, context, size)

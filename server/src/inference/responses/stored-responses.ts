@@ -7,17 +7,22 @@ import type { Limits } from "../../limits.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import {
   deleteStoredResponse,
+  findStoredAnswers,
   findStoredResponse,
   insertStoredResponse,
   removeOldestResponses,
   type StoredResponse,
 } from "../../storage/catalog/inference/stored-responses.ts"
-import type { ResponseAnswer, ResponseInputItem } from "../../wire/inference/responses.ts"
+import type { ResponseAnswer, ResponseInputItem, ResponsesRequest } from "../../wire/inference/responses.ts"
+import { isReference, responseOfItem } from "./item-ids.ts"
 
 type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
 
 /** Removing the oldest takes longer than storing one, so it is done once per this many. */
 const storedPerRemoval = 100
+
+/** How many answers are in memory at once while items are looked for: one has its tokens beside its text. */
+const answersAtOnce = 100
 
 export class StoredResponses {
   readonly #database: CatalogDatabase
@@ -59,8 +64,26 @@ export class StoredResponses {
     if (id == null) return []
     const found = await findStoredResponse(this.#database, teamIds(principal), id)
     if (found === null) throw this.noSuch(id, "previous_response_id")
-    const { output } = parseExact(found.answer) as { output: ResponseInputItem[] }
-    return [...(parseExact(found.input) as ResponseInputItem[]), ...output]
+    return [...(parseExact(found.input) as ResponseInputItem[]), ...outputOf(found.answer)]
+  }
+
+  /** The input with the items themselves where it names those of stored answers. @throws {HeddleError} `not_found`. */
+  async withNamedItems(principal: Principal, input: ResponsesRequest["input"]): Promise<ResponsesRequest["input"]> {
+    if (typeof input === "string") return input
+    const references = input.filter(isReference)
+    if (references.length === 0) return input
+    const ids = [...new Set(references.flatMap(({ id }) => responseOfItem(id ?? "") ?? []))]
+    const items = new Map<string, ResponseInputItem>()
+    for (let at = 0; at < ids.length; at += answersAtOnce) {
+      const answers = await findStoredAnswers(this.#database, teamIds(principal), ids.slice(at, at + answersAtOnce))
+      for (const item of answers.flatMap(outputOf)) items.set(item.id ?? "", item)
+    }
+    return input.map((item, index) => {
+      if (!isReference(item)) return item
+      const found = items.get(item.id ?? "")
+      if (found === undefined) throw this.noSuchItem(item.id ?? "", `input[${index}]`)
+      return found
+    })
   }
 
   /** @throws {HeddleError} `not_found`, `forbidden`. */
@@ -70,10 +93,24 @@ export class StoredResponses {
   }
 
   noSuch(id: string, param = "response_id"): HeddleError {
-    const { stored_response_days: days, stored_responses_per_project: most } = this.#limits
-    const message =
-      `${param}: no response "${id}" is stored. They are kept for ${days} days, the newest ${most} of a project, ` +
-      "unless they were made with store: false or deleted; send its items as input instead"
+    const message = `${param}: no response "${id}" is stored. ${this.#kept()}; send its items as input instead`
     return new HeddleError("not_found", message, { param })
   }
+
+  noSuchItem(id: string, param: string): HeddleError {
+    const message = `${param}: no answer with an item "${id}" is stored. ${this.#kept()}; send the item itself instead`
+    return new HeddleError("not_found", message, { param })
+  }
+
+  #kept(): string {
+    const { stored_response_days: days, stored_responses_per_project: most } = this.#limits
+    return (
+      `They are kept for ${days} days, the newest ${most} of a project, ` +
+      "unless they were made with store: false or deleted"
+    )
+  }
+}
+
+function outputOf(answer: string): ResponseInputItem[] {
+  return (parseExact(answer) as { output: ResponseInputItem[] }).output
 }

@@ -62,6 +62,23 @@ export async function findStoredResponse(
   return row ?? null
 }
 
+/** Those of them that are in these teams, as JSON. */
+export async function findStoredAnswers(
+  database: CatalogDatabase,
+  entityIds: readonly string[],
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("stored_responses as r")
+    .innerJoin("projects as p", "p.id", "r.project_id")
+    .select("r.answer")
+    .where("r.id", "in", ids)
+    .where("p.entity_id", "in", entityIds)
+    .where("r.expires_at", ">", sql<Date>`now()`)
+    .execute()
+  return rows.map(({ answer }) => answer)
+}
+
 /** false: there was none that the caller may see. */
 export async function deleteStoredResponse(
   database: CatalogDatabase,
