@@ -23,7 +23,7 @@ function anthropic(): { client: Anthropic; requests: Asked[] } {
     apiKey: key,
     fetch: async (address, init) => {
       const answer = await fetch(address, init)
-      const { messages } = JSON.parse(String(init?.body)) as { messages: unknown[] }
+      const { messages } = JSON.parse(init?.body as string) as { messages: unknown[] }
       requests.push({ status: answer.status, messages })
       return answer
     },

@@ -1,5 +1,6 @@
-/** Vercel's AI SDK, versions 7 and 6: answers, streams, values and tools over chat, and its traces over OpenTelemetry. */
+/** Vercel's AI SDK, versions 7 and 6: answers, streams, values and tools over chat, dialogues over Responses, its traces over OpenTelemetry. */
 import { randomUUID } from "node:crypto"
+import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { createOpenAICompatible as createForSixth } from "@ai-sdk/openai-compatible-2"
 import { OpenTelemetry } from "@ai-sdk/otel"
@@ -51,6 +52,23 @@ describe.each(versions)("version %s", (_, { generateText, streamText, Output }, 
     const { output } = await generateText({ model, prompt: "Weather in Oslo?", output: Output.object({ schema }) })
     expect(schema.safeParse(output).success).toBe(true)
   })
+})
+
+test(`${covers("vercel-ai-responses")} a dialogue over Responses goes on`, async () => {
+  const sent: unknown[] = []
+  const seen: typeof fetch = (address, init) => {
+    sent.push(init?.body)
+    return fetch(address, init)
+  }
+  const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: key, fetch: seen })("heddle/tiny")
+  const asked = { model, maxOutputTokens: 16 }
+  const begun = [{ role: "user" as const, content: "3 + 4 = ?" }]
+  const first = await seventh.generateText({ ...asked, messages: begun })
+  const messages = [...begun, ...first.responseMessages, { role: "user" as const, content: "And 2 more?" }]
+  const { usage } = await seventh.generateText({ ...asked, messages })
+  expect(sent[1]).toContain('"item_reference"')
+  // The prompt has the answer that was only named.
+  expect(usage.inputTokens).toBeGreaterThan((first.usage.inputTokens ?? 0) + (first.usage.outputTokens ?? 0))
 })
 
 describe(`${covers("vercel-ai-tools", "vercel-ai-traced")} an agent calls its tool, and its traces are those of an agent`, () => {
