@@ -353,6 +353,54 @@ describe("a recorded call", () => {
     })
   })
 
+  test.each([
+    [
+      { self: {}, model: "m", input: "4+5=", max_output_tokens: 8 },
+      {
+        responses: [
+          { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "9" }] }] },
+        ],
+      },
+    ],
+    [
+      { self: {}, arg0: { model: "m", max_tokens: 8, messages: [{ role: "user", content: "4+5=" }] } },
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", thinking: "" },
+              { type: "thinking_delta", thinking: "?" },
+              { type: "text", text: "" },
+              { type: "text_delta", text: "9" },
+            ],
+          },
+        ],
+      },
+    ],
+  ])("as npm weave stores a stream: %j", (inputs, output) => {
+    expect(read(inputs, output)).toMatchObject({
+      prompt: [{ role: "user", text: "4+5=" }],
+      model: "m",
+      parameters: { max_tokens: "8" },
+      answer: { role: "assistant", text: "9" },
+      leftOut: [],
+    })
+  })
+
+  test("arguments of a tool in pieces", () => {
+    const content = [
+      { type: "tool_use", id: "t", name: "look", input: {} },
+      { type: "input_json_delta", partial_json: '{"n"' },
+      { type: "input_json_delta", partial_json: ": 4}" },
+    ]
+    const chat = read(
+      { arg0: { messages: [{ role: "user", content: "x" }] } },
+      { messages: [{ role: "assistant", content }] },
+    )
+    expect(chat?.answer?.toolCalls).toEqual([{ id: "t", name: "look", arguments: '{"n": 4}' }])
+  })
+
   test("wrapped, and no chat at all", () => {
     expect(read({ kwargs: { messages: [{ role: "user", content: "a" }] } })?.prompt).toEqual([
       { role: "user", text: "a" },

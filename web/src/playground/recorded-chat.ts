@@ -61,6 +61,10 @@ function requestOf(text: JsonText, isInner = false): Request | null {
     const list = members.get(name)
     if (list?.startsWith("[") === true && isMessages(list)) return { messages: list, members }
   }
+  const asked = textMember(members, "input")
+  // The Responses API takes a text for a list of one message.
+  if (asked !== null && textMember(members, "model") !== null)
+    return { messages: JSON.stringify([{ role: "user", content: asked }]) as JsonText, members }
   if (isInner) return null
   for (const name of requestWrappers) {
     const inner = members.get(name)
@@ -132,17 +136,30 @@ function partsOf(content: unknown, leftOut: string[]): { text: string; calls: To
       const { text: result } = partsOf(part["content"], leftOut)
       read.results.push({ role: "tool", text: result, toolCallId: fieldText(part["tool_use_id"]) })
     } else if (typeof text === "string") read.text += text
-    else if (type !== "thinking" && type !== "reasoning") {
+    else if (type === "input_json_delta") addArguments(read.calls, fieldText(part["partial_json"]))
+    else if (!unsaid.has(type)) {
       leftOut.push(partName(type))
     }
   }
   return read
 }
 
+/** Parts that are reasoning, and not sent again. */
+const unsaid: ReadonlySet<unknown> = new Set(["thinking", "thinking_delta", "signature_delta", "reasoning"])
+
+/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
+function addArguments(calls: ToolCall[], piece: string): void {
+  const call = calls.at(-1)
+  if (call !== undefined) call.arguments = call.arguments === "{}" ? piece : call.arguments + piece
+}
+
 function answerOf(output: unknown, leftOut: string[]): Turn | null {
   if (typeof output === "string") return output === "" ? null : { role: "assistant", text: output }
   if (!isJsonObject(output)) return null
-  const { choices, message, output: items, content } = output
+  const { choices, message, output: inner, messages, content, responses } = output
+  // npm weave 0.11.1 puts streams together as lists: of answers of the Responses API, and of messages of Anthropic's.
+  if (Array.isArray(responses)) return answerOf(responses.at(-1), leftOut)
+  const items = inner ?? messages
   const first = Array.isArray(choices) ? (choices[0] as unknown) : undefined
   const said = isJsonObject(first) ? first["message"] : isJsonObject(message) ? message : null
   const turns = isJsonObject(said)
