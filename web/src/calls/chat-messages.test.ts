@@ -40,6 +40,18 @@ test.each([
     },
   ],
   [
+    "a span of OpenTelemetry",
+    { "gen_ai.input.messages": [{ role: "user", parts: [{ type: "text", content: "4+5=" }] }] },
+    {
+      "gen_ai.output.messages": [{ role: "assistant", finish_reason: "stop", parts: [{ type: "text", content: "9" }] }],
+    },
+  ],
+  [
+    "a span of OpenInference",
+    { "input.value": { model: "m", messages: [user] } },
+    { "output.value": { choices: [{ message: { role: "assistant", content: "9" } }] } },
+  ],
+  [
     "a call of Anthropic's npm client",
     { self: { baseURL: "x" }, arg0: { model: "m", messages: [user] } },
     { role: "assistant", content: [{ type: "text", text: "9" }] },
@@ -94,6 +106,19 @@ test("calls of tools, thinking, and parts that are no text", () => {
   expect(chat?.messages[1]?.otherParts).toEqual(["image"])
   expect(chat?.messages[2]?.toolCalls).toEqual([{ name: "look", arguments: '{"n": 1.0}' }])
   expect(chat?.messages[4]).toMatchObject({ reasoning: "hm", toolCalls: [{ name: "say", arguments: '{"a":1}' }] })
+})
+
+test("tools of a span of OpenTelemetry", () => {
+  const call = { type: "tool_call", id: "c", name: "look", arguments: { digit: 4 } }
+  const result = { type: "tool_call_response", id: "c", response: "four" }
+  const messages = [
+    { role: "assistant", parts: [call] },
+    { role: "tool", parts: [result] },
+  ]
+  expect(read({ "gen_ai.input.messages": messages })?.messages).toMatchObject([
+    { role: "assistant", toolCalls: [{ name: "look", arguments: '{"digit":4}' }], otherParts: [] },
+    { role: "tool", text: "four", otherParts: [] },
+  ])
 })
 
 test("pieces of a stream of Anthropic, as npm weave stores them", () => {

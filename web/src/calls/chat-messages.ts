@@ -27,8 +27,17 @@ export interface Chat {
   tools: number
 }
 
-/** Where requests are wrapped: `{"kwargs": {"messages": […]}}`; npm weave 0.11.1 has Anthropic's in `arg0`. */
-export const requestWrappers: readonly string[] = ["kwargs", "request", "body", "inputs", "input", "params", "arg0"]
+/** Where requests are wrapped: `{"kwargs": {"messages": […]}}`; npm weave 0.11.1 has Anthropic's in `arg0`, OpenInference all. */
+export const requestWrappers: readonly string[] = [
+  "kwargs",
+  "request",
+  "body",
+  "inputs",
+  "input",
+  "params",
+  "arg0",
+  "input.value",
+]
 
 /** null: the call is no chat. */
 export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
@@ -82,10 +91,11 @@ function answersOf(output: unknown): ChatMessage[] {
   if (Array.isArray(choices))
     return choices.flatMap((choice) => (isJsonObject(choice) ? messageOf(choice["message"]) : []))
   if (isJsonObject(message)) return messageOf(message)
-  const list = [messages, inner].find(Array.isArray)
+  const list = [messages, inner, output["gen_ai.output.messages"]].find(Array.isArray)
   if (list !== undefined) return list.filter(isMessage).flatMap(messageOf)
   // npm weave 0.11.1 puts a stream of the Responses API together as a list of answers.
   if (Array.isArray(responses)) return responses.flatMap(answersOf)
+  if (output["output.value"] !== undefined) return answersOf(output["output.value"])
   return content === undefined ? [] : messageOf({ role: "assistant", ...output })
 }
 
@@ -127,8 +137,12 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
     if (typeof part === "string") message.text += part
     if (!isJsonObject(part)) continue
     const { type, text, thinking, content } = part
-    if (type === "tool_use")
-      message.toolCalls.push({ name: fieldText(part["name"]), arguments: fieldText(part["input"]) })
+    if (type === "tool_use" || type === "tool_call")
+      message.toolCalls.push({
+        name: fieldText(part["name"]),
+        arguments: fieldText(part["input"] ?? part["arguments"]),
+      })
+    else if (type === "tool_call_response") message.text += fieldText(part["response"] ?? part["result"])
     else if (type === "input_json_delta") addArguments(message, fieldText(part["partial_json"]))
     else if (type === "thinking" || type === "thinking_delta" || type === "reasoning")
       message.reasoning += fieldText(thinking ?? text ?? content)

@@ -388,6 +388,31 @@ describe("a recorded call", () => {
     })
   })
 
+  test("of OpenTelemetry's and OpenInference's spans", () => {
+    const call = { type: "tool_call", id: "c", name: "look", arguments: { digit: 4 } }
+    const asked = [
+      { role: "user", parts: [{ type: "text", content: "a" }] },
+      { role: "assistant", parts: [call] },
+      { role: "tool", parts: [{ type: "tool_call_response", id: "c", response: "four" }] },
+    ]
+    const answered = [{ role: "assistant", parts: [{ type: "text", content: "b" }] }]
+    expect(read({ "gen_ai.input.messages": asked }, { "gen_ai.output.messages": answered })).toMatchObject({
+      prompt: [
+        { role: "user", text: "a" },
+        { role: "assistant", toolCalls: [{ id: "c", name: "look", arguments: '{"digit":4}' }] },
+        { role: "tool", text: "four", toolCallId: "c" },
+      ],
+      answer: { text: "b" },
+      leftOut: [],
+    })
+    const output = { "output.value": { choices: [{ message: { role: "assistant", content: "b" } }] } }
+    expect(read({ "input.value": { model: "m", messages: [{ role: "user", content: "a" }] } }, output)).toMatchObject({
+      model: "m",
+      prompt: [{ role: "user", text: "a" }],
+      answer: { text: "b" },
+    })
+  })
+
   test("arguments of a tool in pieces", () => {
     const content = [
       { type: "tool_use", id: "t", name: "look", input: {} },

@@ -57,7 +57,7 @@ interface Request {
 function requestOf(text: JsonText, isInner = false): Request | null {
   if (!text.trimStart().startsWith("{")) return null
   const members = memberTexts(text)
-  for (const name of ["messages", "input"]) {
+  for (const name of ["messages", "input", "gen_ai.input.messages"]) {
     const list = members.get(name)
     if (list?.startsWith("[") === true && isMessages(list)) return { messages: list, members }
   }
@@ -98,7 +98,7 @@ function turnsOf(value: unknown, leftOut: string[]): Turn[] {
     return [{ role: "tool", text: fieldText(value["output"]), toolCallId: fieldText(value["call_id"]) }]
   }
   if (typeof role !== "string") return []
-  const read = partsOf(content, leftOut)
+  const read = partsOf(Array.isArray(value["parts"]) ? value["parts"] : content, leftOut)
   const calls = [
     ...read.calls,
     ...(Array.isArray(value["tool_calls"]) ? value["tool_calls"] : [])
@@ -130,8 +130,14 @@ function partsOf(content: unknown, leftOut: string[]): { text: string; calls: To
   for (const part of content as unknown[]) {
     if (typeof part === "string") read.text += part
     if (!isJsonObject(part)) continue
-    const { type, text } = part
-    if (type === "tool_use") read.calls.push(callOf(part["id"], part))
+    const { type, text, content: said } = part
+    if (type === "tool_use" || type === "tool_call") read.calls.push(callOf(part["id"], part))
+    else if (type === "tool_call_response") {
+      const result = fieldText(part["response"] ?? part["result"])
+      read.results.push({ role: "tool", text: result, toolCallId: fieldText(part["id"]) })
+    }
+    // OpenTelemetry's texts are under this name.
+    else if (type === "text" && typeof said === "string") read.text += said
     else if (type === "tool_result") {
       const { text: result } = partsOf(part["content"], leftOut)
       read.results.push({ role: "tool", text: result, toolCallId: fieldText(part["tool_use_id"]) })
@@ -159,7 +165,8 @@ function answerOf(output: unknown, leftOut: string[]): Turn | null {
   const { choices, message, output: inner, messages, content, responses } = output
   // npm weave 0.11.1 puts streams together as lists: of answers of the Responses API, and of messages of Anthropic's.
   if (Array.isArray(responses)) return answerOf(responses.at(-1), leftOut)
-  const items = inner ?? messages
+  if (output["output.value"] !== undefined) return answerOf(output["output.value"], leftOut)
+  const items = inner ?? messages ?? output["gen_ai.output.messages"]
   const first = Array.isArray(choices) ? (choices[0] as unknown) : undefined
   const said = isJsonObject(first) ? first["message"] : isJsonObject(message) ? message : null
   const turns = isJsonObject(said)
