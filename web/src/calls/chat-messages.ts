@@ -143,7 +143,7 @@ function readParts(parts: readonly unknown[]): Omit<ChatMessage, "role"> {
         arguments: fieldText(part["input"] ?? part["arguments"]),
       })
     else if (type === "tool_call_response") message.text += fieldText(part["response"] ?? part["result"])
-    else if (type === "input_json_delta") addArguments(message, fieldText(part["partial_json"]))
+    else if (type === "input_json_delta") addArguments(message.toolCalls, fieldText(part["partial_json"]))
     else if (type === "thinking" || type === "thinking_delta" || type === "reasoning")
       message.reasoning += fieldText(thinking ?? text ?? content)
     else if (text !== undefined || type === "text") message.text += fieldText(text ?? content)
@@ -161,8 +161,8 @@ export function partName(type: unknown): string {
 }
 
 /** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
-function addArguments({ toolCalls }: Omit<ChatMessage, "role">, piece: string): void {
-  const call = toolCalls.at(-1)
+export function addArguments(calls: ToolCall[], piece: string): void {
+  const call = calls.at(-1)
   if (call !== undefined) call.arguments = call.arguments === "{}" ? piece : call.arguments + piece
 }
 

@@ -1,5 +1,5 @@
 /** A recorded call as a conversation to go on with: its messages, tools and parameters, whichever API it was asked by. */
-import { partName, requestWrappers } from "../calls/chat-messages.ts"
+import { addArguments, partName, requestWrappers } from "../calls/chat-messages.ts"
 import { elementTexts, type JsonText, memberTexts } from "../json/json-text.ts"
 import { fieldText, isJsonObject } from "../json/parsed-json.ts"
 import type { Parameters } from "./completion-body.ts"
@@ -152,12 +152,6 @@ function partsOf(content: unknown, leftOut: string[]): { text: string; calls: To
 
 /** Parts that are reasoning, and not sent again. */
 const unsaid: ReadonlySet<unknown> = new Set(["thinking", "thinking_delta", "signature_delta", "reasoning"])
-
-/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
-function addArguments(calls: ToolCall[], piece: string): void {
-  const call = calls.at(-1)
-  if (call !== undefined) call.arguments = call.arguments === "{}" ? piece : call.arguments + piece
-}
 
 function answerOf(output: unknown, leftOut: string[]): Turn | null {
   if (typeof output === "string") return output === "" ? null : { role: "assistant", text: output }
