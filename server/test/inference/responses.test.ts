@@ -488,6 +488,19 @@ describe("art-0.5.23 6: stored answers", () => {
     expect(json.error.message).toContain("send the item itself")
   })
 
+  test("items that are named again and again are refused once they are longer than any request", async () => {
+    fake.handlers.chat = () => chatResult({ content: "x".repeat(200_000) })
+    const { json } = await send({ input: "one" })
+    const { status, json: refused } = await send({
+      input: Array.from({ length: 200 }, () => json.output[0].id).map((id) => ({ id })),
+    })
+    expect([status, refused.error.param, refused.error.message]).toEqual([
+      413,
+      "input[167]",
+      expect.stringContaining("Name fewer of them"),
+    ])
+  })
+
   test("it stands by itself: what came before it may be deleted", async () => {
     const first = await send({ input: "one" })
     const second = await send({ input: "two", previous_response_id: first.json.id })

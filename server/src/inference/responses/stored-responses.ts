@@ -13,6 +13,7 @@ import {
   removeOldestResponses,
   type StoredResponse,
 } from "../../storage/catalog/inference/stored-responses.ts"
+import { MAX_CALL_BYTES } from "../../wire/engine/frames.ts"
 import type { ResponseAnswer, ResponseInputItem, ResponsesRequest } from "../../wire/inference/responses.ts"
 import { isReference, responseOfItem } from "./item-ids.ts"
 
@@ -20,6 +21,9 @@ type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_resp
 
 /** Removing the oldest takes longer than storing one, so it is done once per this many. */
 const storedPerRemoval = 100
+
+/** A call to the engine may be no longer, and few bytes can name many. */
+const mostNamedCharacters = MAX_CALL_BYTES
 
 /** How many answers are in memory at once while items are looked for: one has its tokens beside its text. */
 const answersAtOnce = 100
@@ -67,22 +71,29 @@ export class StoredResponses {
     return [...(parseExact(found.input) as ResponseInputItem[]), ...outputOf(found.answer)]
   }
 
-  /** The input with the items themselves where it names those of stored answers. @throws {HeddleError} `not_found`. */
+  /**
+   * The input with the items themselves where it names those of stored answers. @throws {HeddleError} `not_found`;
+   * `payload_too_large` where they are longer together than a request can be.
+   */
   async withNamedItems(principal: Principal, input: ResponsesRequest["input"]): Promise<ResponsesRequest["input"]> {
     if (typeof input === "string") return input
     const references = input.filter(isReference)
     if (references.length === 0) return input
     const ids = [...new Set(references.flatMap(({ id }) => responseOfItem(id ?? "") ?? []))]
-    const items = new Map<string, ResponseInputItem>()
+    const items = new Map<string, { item: ResponseInputItem; size: number }>()
     for (let at = 0; at < ids.length; at += answersAtOnce) {
       const answers = await findStoredAnswers(this.#database, teamIds(principal), ids.slice(at, at + answersAtOnce))
-      for (const item of answers.flatMap(outputOf)) items.set(item.id ?? "", item)
+      for (const item of answers.flatMap(outputOf))
+        items.set(item.id ?? "", { item, size: JSON.stringify(item).length })
     }
+    let size = 0
     return input.map((item, index) => {
       if (!isReference(item)) return item
       const found = items.get(item.id ?? "")
       if (found === undefined) throw this.noSuchItem(item.id ?? "", `input[${index}]`)
-      return found
+      size += found.size
+      if (size > mostNamedCharacters) throw tooLong(index)
+      return found.item
     })
   }
 
@@ -109,6 +120,13 @@ export class StoredResponses {
       "unless they were made with store: false or deleted"
     )
   }
+}
+
+function tooLong(index: number): HeddleError {
+  const message =
+    `input[${index}]: the items that input names have more than ${mostNamedCharacters} characters together. ` +
+    "Name fewer of them"
+  return new HeddleError("payload_too_large", message, { param: `input[${index}]` })
 }
 
 function outputOf(answer: string): ResponseInputItem[] {
