@@ -1,4 +1,5 @@
 /** Accounts and keys, signing in, uploads, and what the wandb client logs. */
+import { SignedAddresses } from "../access/signed-addresses.ts"
 import type { Area } from "../http/area.ts"
 import type { Authenticate, SessionAuthentication } from "../http/principal.ts"
 import type { RefusedRequests } from "../http/requests/refused-requests.ts"
@@ -84,7 +85,8 @@ export function openPlatform(dependencies: PlatformDependencies): Platform {
   const cookie = new SessionCookie(secret)
   const accounts = { database, invalidate: () => authenticator.invalidate() }
   const links = { links: new RunFileLinks(secret), artifactLinks: new ArtifactLinks(secret) }
-  const runs = { database, traces, blobs, threads, ...links, sentFiles: new SentFiles(database), limits }
+  const sending = { sentFiles: new SentFiles(database), addresses: new SignedAddresses(database) }
+  const runs = { database, traces, blobs, threads, ...links, ...sending, limits }
   return {
     routes: [
       ...fileRoutes({ database, blobs, maximumFileBytes: dependencies.maximumFileBytes }),

@@ -158,9 +158,23 @@ describe("files.resolve_url of weave 0.54.0", () => {
     const refused = await fetchUrl(theirs)
     expect([refused.statusCode, refused.json()]).toMatchObject([
       404,
-      { reason: "the key that made this address was revoked; resolve the file again" },
+      {
+        reason:
+          "the key that made this address was revoked, or its user may not read there any more; resolve the file again",
+      },
     ])
     expect((await fetchUrl(own)).payload).toBe("one")
+  })
+
+  test("security 5.3: whoever leaves the team takes no address along", async () => {
+    const project = acme.newProject()
+    const digest = await upload(project, "one")
+    const leaver = await opened.addColleague("leaves-the-team")
+    const answer = await leaver.post("/files/resolve_url", { project_id: project, uris: [digest] })
+    const [theirs = ""] = (answer.body as { download_urls: string[] }).download_urls
+    expect((await fetchUrl(theirs)).payload).toBe("one")
+    const left = await opened.admin.delete("/v1/organization/teams/acme/members/leaves-the-team")
+    expect([left.status, (await fetchUrl(theirs)).statusCode]).toEqual([200, 404])
   })
 
   test("a uri that names no file is 400, an unknown file 404, too many uris 400", async () => {

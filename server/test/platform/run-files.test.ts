@@ -302,3 +302,23 @@ async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from(text))
   return Buffer.from(digest).toString("hex")
 }
+
+test("security 5.3: an address stores only while its maker may write there, and shows only while the maker is in the team", async () => {
+  const names = await newRun()
+  const maker = await opened.addColleague("maker-of-addresses")
+  const upload = await uploadAddress(maker, names, "a.txt")
+  expect((await request("PUT", upload, "theirs")).statusCode).toBe(200)
+  const { files } = await readRun(maker, names, "files { edges { node { directUrl } } }")
+  const [file] = (files as { edges: { node: { directUrl: string } }[] }).edges
+  const direct = new URL(file?.node.directUrl ?? "").pathname
+  const member = "/v1/organization/teams/acme/members/maker-of-addresses"
+  expect((await opened.admin.post(member, { role: "viewer" })).status).toBe(200)
+  const refused = await request("PUT", upload, "theirs again")
+  expect([refused.statusCode, refused.payload]).toEqual([
+    404,
+    expect.stringContaining("its user may not write there any more; ask for the file's address again"),
+  ])
+  expect((await request("GET", direct)).payload).toBe("theirs")
+  expect((await opened.admin.delete(member)).status).toBe(200)
+  expect((await request("GET", direct)).statusCode).toBe(404)
+})

@@ -192,6 +192,23 @@ test("an address is of one file for one use, and of a key that lives", async () 
   )
 })
 
+test("security 5.3: an address stores only while its maker may write there, and shows only while the maker is in the team", async () => {
+  const maker = await opened.addColleague("maker-of-addresses")
+  const names = { entity: "acme", project, collection: "unfinished" }
+  const log = { ...names, files: { "new.txt": "new" } }
+  const { id } = await createArtifact(maker, log, artifactDigest(contentsOf(log)))
+  const [node] = await askForFiles(maker, [{ artifactID: id, name: "new.txt", md5: md5("new") }])
+  const [file] = await filesOf(maker, { entity: "acme", project }, `${collection}:latest`)
+  const member = "/v1/organization/teams/acme/members/maker-of-addresses"
+  expect((await opened.admin.post(member, { role: "viewer" })).status).toBe(200)
+  const upload = new URL(node?.uploadUrl ?? "").pathname
+  const stored = await opened.app.server.inject({ method: "PUT", url: upload, payload: "new" })
+  expect([stored.statusCode, stored.payload]).toEqual([404, expect.stringContaining("may not write there any more")])
+  expect((await fetchFrom(opened, file?.directUrl ?? "")).statusCode).toBe(200)
+  expect((await opened.admin.delete(member)).status).toBe(200)
+  expect((await fetchFrom(opened, file?.directUrl ?? "")).statusCode).toBe(404)
+})
+
 test("a version is linked to collections of its own team only", async () => {
   const link = `mutation($id: ID!) { linkArtifact(input: { artifactID: $id, entityName: "rival", projectName: "same",
     artifactPortfolioName: "p" }) { versionIndex } }`

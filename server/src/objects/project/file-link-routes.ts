@@ -5,11 +5,11 @@ import { type Route, route } from "../../http/route.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isContentDigest } from "../../json/digests.ts"
 import { isJsonObject } from "../../json/parsed-json.ts"
-import { isLiveKey } from "../../storage/catalog/accounts/api-keys.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findProjectFiles } from "../../storage/catalog/objects/project-files.ts"
 import { downloadParams, fileUrls, fileUrlsBody, projectFileContent } from "../../wire/objects/project-file.ts"
 import type { StoreDependencies } from "../dependencies.ts"
+import { SignedAddresses } from "../../access/signed-addresses.ts"
 import { existingProject } from "../../access/project-access.ts"
 import { readRefs } from "../refs/ref-values.ts"
 import { type Ref, tryParseRef } from "../refs/refs.ts"
@@ -24,6 +24,7 @@ const downloadPath = "/files/download"
 
 export function fileLinkRoutes(dependencies: StoreDependencies): Route[] {
   const { database, fileLinks } = dependencies
+  const addresses = new SignedAddresses(database)
   return [
     route({
       ...shared,
@@ -61,9 +62,7 @@ export function fileLinkRoutes(dependencies: StoreDependencies): Route[] {
       isUncompressed: true,
       handle: async ({ params, reply }) => {
         const { projectId, digest, apiKeyId } = fileLinks.linkOf(params.token, Date.now())
-        if (!(await isLiveKey(database, apiKeyId))) {
-          throw new HeddleError("not_found", "the key that made this address was revoked; resolve the file again")
-        }
+        await addresses.require({ apiKeyId, projectId }, "read", "resolve the file again")
         reply
           .header("content-security-policy", "sandbox")
           // A cache between would answer after the address has ended.

@@ -130,13 +130,13 @@ export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
 
 /** @throws {HeddleError} `not_found`. */
 async function linked(
-  { artifactLinks, sentFiles }: RunDependencies,
+  { artifactLinks, addresses }: RunDependencies,
   token: string,
   stores: boolean,
 ): Promise<ArtifactLink> {
   const link = artifactLinks.linkOf(token, stores, Date.now())
-  if (await sentFiles.isLiveKey(link.apiKeyId)) return link
-  throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
+  await addresses.require(link, stores ? "write" : "read", "ask for the file's address again")
+  return link
 }
 
 function linkEnded(): HeddleError {

@@ -3,6 +3,7 @@ import { type EntryRecord, listEntries } from "../../storage/catalog/artifacts/a
 import type { ArtifactRecord } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { globalId } from "../runs/run-ids.ts"
+import type { ArtifactLink } from "./artifact-links.ts"
 import { type PageArguments, pageInfo } from "./artifact-pages.ts"
 
 /** The client asks for so many addresses at a time. */
@@ -43,7 +44,7 @@ function describeFile(context: RunContext, artifact: ArtifactRecord, { path, dig
     displayName: path,
     storagePath: storagePath(artifact, digest),
     url: () => ref ?? `${context.baseAddress}/${storagePath(artifact, digest)}`,
-    directUrl: () => ref ?? fetchAddress(context, artifact.id, digest),
+    directUrl: () => ref ?? fetchAddress(context, artifact, digest),
     sizeBytes: size_bytes,
     mimetype: "application/octet-stream",
     updatedAt: artifact.updated_at.toISOString(),
@@ -59,12 +60,22 @@ export function storagePath({ id, entity }: Pick<ArtifactRecord, "id" | "entity"
   return `artifactsV2/${names.join("/")}`
 }
 
-export function fetchAddress({ principal, artifactLinks, baseAddress }: RunContext, id: string, what: string): string {
-  return baseAddress + artifactLinks.pathOf({ use: "fetch", id, what, apiKeyId: principal.apiKeyId }, Date.now())
+function fetchAddress(context: RunContext, artifact: Addressed, what: string): string {
+  return addressOf(context, artifact.project_id, { use: "fetch", id: artifact.id, what })
 }
 
 /** The manifest of a committed version, made when it is fetched. */
-export function manifestAddress({ principal, artifactLinks, baseAddress }: RunContext, id: string): string {
-  const link = { use: "contents", id, what: "", apiKeyId: principal.apiKeyId } as const
-  return baseAddress + artifactLinks.pathOf(link, Date.now())
+export function manifestAddress(context: RunContext, artifact: Addressed): string {
+  return addressOf(context, artifact.project_id, { use: "contents", id: artifact.id, what: "" })
+}
+
+type Addressed = Pick<ArtifactRecord, "id" | "project_id">
+
+/** An address of something of an artifact in this project. */
+export function addressOf(
+  { principal, artifactLinks, baseAddress }: RunContext,
+  projectId: string,
+  link: Pick<ArtifactLink, "use" | "id" | "what">,
+): string {
+  return baseAddress + artifactLinks.pathOf({ ...link, projectId, apiKeyId: principal.apiKeyId }, Date.now())
 }

@@ -31,8 +31,7 @@ import { dropBlobs } from "../runs/run-dependencies.ts"
 import { globalId, localId } from "../runs/run-ids.ts"
 import { requireEntity, requireState, teamOf } from "./artifact-access.ts"
 import { adoptIfModel, commitPending } from "./artifact-committing.ts"
-import { storagePath } from "./artifact-files.ts"
-import type { ArtifactLink } from "./artifact-links.ts"
+import { addressOf, storagePath } from "./artifact-files.ts"
 import { describeArtifact } from "./artifact-node.ts"
 import { joinParts } from "./artifact-storing.ts"
 
@@ -53,18 +52,18 @@ export function artifactLogMutations(context: RunContext) {
         base_id: localId("Artifact", given.baseArtifactID),
         digest: given.digest,
       })
-      return { artifactManifest: describeManifest(context, manifest) }
+      return { artifactManifest: describeManifest(context, artifact.project_id, manifest) }
     },
     updateArtifactManifest: async ({ input }: Given) => {
       const given = checkedInput("updateArtifactManifest", updateManifestInput, input)
-      const { id } = await requireManifest(context, given.artifactManifestID)
+      const { id, projectId } = await requireManifest(context, given.artifactManifestID)
       const base = localId("Artifact", given.baseArtifactID)
       const updated = await updateManifest(database, id, {
         ...(given.digest ? { digest: given.digest } : {}),
         ...(base === null ? {} : { base_id: base }),
       })
       if (updated === null) throw noSuchManifest(given.artifactManifestID)
-      return { artifactManifest: describeManifest(context, updated) }
+      return { artifactManifest: describeManifest(context, projectId, updated) }
     },
     createArtifactFiles: async ({ input }: Given) => {
       const { artifactFiles } = checkedInput("createArtifactFiles", createFilesInput, input)
@@ -135,33 +134,26 @@ function noSuchManifest(id: string): HeddleError {
 }
 
 /** Finds the manifest of an uncommitted artifact that the caller may change. */
-async function requireManifest(context: RunContext, id: string): Promise<ManifestRecord> {
+async function requireManifest(context: RunContext, id: string): Promise<{ id: string; projectId: string }> {
   const local = localId("ArtifactManifest", id)
   const manifest = local === null ? null : await findManifest(context.database, local)
   if (manifest === null) throw noSuchManifest(id)
   try {
-    await requireState(context, globalId("Artifact", manifest.artifact_id), "pending")
+    const artifact = await requireState(context, globalId("Artifact", manifest.artifact_id), "pending")
+    return { id: manifest.id, projectId: artifact.project_id }
   } catch (error) {
     throw error instanceof HeddleError && error.code === "not_found" ? noSuchManifest(id) : error
   }
-  return manifest
 }
 
-function addressOf(
-  { principal, artifactLinks, baseAddress }: RunContext,
-  link: Omit<ArtifactLink, "apiKeyId">,
-): string {
-  return baseAddress + artifactLinks.pathOf({ ...link, apiKeyId: principal.apiKeyId }, Date.now())
-}
-
-function describeManifest(context: RunContext, { id, digest }: ManifestRecord) {
+function describeManifest(context: RunContext, projectId: string, { id, digest }: ManifestRecord) {
   return {
     id: globalId("ArtifactManifest", id),
     file: {
       id: globalId("ArtifactFile", id),
       name: "wandb_manifest.json",
       displayName: "wandb_manifest.json",
-      uploadUrl: () => addressOf(context, { use: "manifest", id, what: digest }),
+      uploadUrl: () => addressOf(context, projectId, { use: "manifest", id, what: digest }),
       uploadHeaders: digest === "" ? [] : [`Content-MD5:${digest}`, "Content-Type:application/json"],
     },
   }
@@ -205,14 +197,14 @@ async function describeRequested(
     artifact: { id: globalId("Artifact", artifact.id) },
   }
   if (isStored) return { ...described, uploadUrl: null, uploadHeaders: [], uploadMultipartUrls: null }
-  const uploadUrl = addressOf(context, { use: "file", id: artifact.id, what: md5 })
+  const uploadUrl = addressOf(context, artifact.project_id, { use: "file", id: artifact.id, what: md5 })
   if (!uploadPartsInput || uploadPartsInput.length === 0) return { ...described, uploadUrl, uploadMultipartUrls: null }
   const requested = uploadPartsInput.map(({ partNumber, hexMD5 }) => ({ number: partNumber, md5: hexMD5 }))
   const { id, dropped } = await ensureUpload(context.database, artifact, md5, requested)
   await dropBlobs(context, dropped)
   const uploadUrlParts = requested.map(({ number }) => ({
     partNumber: number,
-    uploadUrl: addressOf(context, { use: "part", id, what: String(number) }),
+    uploadUrl: addressOf(context, artifact.project_id, { use: "part", id, what: String(number) }),
   }))
   const uploadMultipartUrls = { uploadID: globalId("ArtifactUpload", id), uploadUrlParts }
   return { ...described, uploadUrl, uploadHeaders: ["Content-Type:application/octet-stream"], uploadMultipartUrls }

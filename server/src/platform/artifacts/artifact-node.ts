@@ -71,7 +71,7 @@ export function describeArtifact(
       (await aliases()).filter((one) => one.artifact_id === artifact.id).map((one) => describeAlias(context, one)),
     currentManifest: () => ({
       id: globalId("ArtifactManifest", artifact.id),
-      file: { name: "wandb_manifest.json", directUrl: () => manifestAddress(context, artifact.id) },
+      file: { name: "wandb_manifest.json", directUrl: () => manifestAddress(context, artifact) },
     }),
     files: (given: Parameters<typeof artifactFiles>[2]) => artifactFiles(context, artifact, given),
     filesByManifestEntries: ({ entries }: { entries?: readonly unknown[] | null }) =>

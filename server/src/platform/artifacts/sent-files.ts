@@ -2,7 +2,6 @@
  * What requests that store or fetch files have to know and write, shared by those that wait at the same time: a client
  * sends thousands of small files of one artifact with one key.
  */
-import { areLiveKeys } from "../../storage/catalog/accounts/api-keys.ts"
 import { addSentContents, type KeptAs, type SentContent } from "../../storage/catalog/artifacts/artifact-contents.ts"
 import { findPendingArtifacts, type PendingArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
@@ -12,18 +11,12 @@ import { GroupCommit } from "../../work/group-commit.ts"
 const contentsPerInsert = 500
 
 export class SentFiles {
-  readonly #keys: BatchedLookup<string, boolean>
   readonly #artifacts: BatchedLookup<string, PendingArtifact | null>
   readonly #contents: GroupCommit<SentContent, KeptAs>
 
   constructor(database: CatalogDatabase) {
-    this.#keys = new BatchedLookup((ids) => areLiveKeys(database, ids))
     this.#artifacts = new BatchedLookup((ids) => findPendingArtifacts(database, ids))
     this.#contents = new GroupCommit((contents) => addSentContents(database, contents), contentsPerInsert)
-  }
-
-  isLiveKey(id: string): Promise<boolean> {
-    return this.#keys.get(id, id)
   }
 
   /** Of any team; null: it is committed, or was deleted. */

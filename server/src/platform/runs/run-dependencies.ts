@@ -1,3 +1,4 @@
+import type { SignedAddresses } from "../../access/signed-addresses.ts"
 import type { Limits } from "../../limits.ts"
 import type { BlobStore } from "../../storage/blobs/blob-store.ts"
 import { isBlobReferenced } from "../../storage/catalog/files/blob-references.ts"
@@ -16,6 +17,7 @@ export interface RunDependencies {
   links: RunFileLinks
   artifactLinks: ArtifactLinks
   sentFiles: SentFiles
+  addresses: SignedAddresses
   limits: Pick<Limits, "run_row_bytes" | "run_document_values" | "run_file_bytes">
 }
 

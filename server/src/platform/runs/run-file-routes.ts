@@ -80,16 +80,15 @@ export function runFileRoutes(dependencies: RunDependencies): Route[] {
 
 /** @throws {HeddleError} `not_found`. */
 async function linked(
-  { database, links, sentFiles }: RunDependencies,
+  { database, links, addresses }: RunDependencies,
   token: string,
   use: RunFileUse,
 ): Promise<{ run: RunRecord & { entity_id: string }; name: string }> {
   const { runId, name, apiKeyId } = links.linkOf(token, use, Date.now())
-  if (!(await sentFiles.isLiveKey(apiKeyId))) {
-    throw new HeddleError("not_found", "the key that made this address was revoked; ask for the file's address again")
-  }
   const run = await findNamedRun(database, runId)
   if (run === null) throw new HeddleError("not_found", "the run of this file was deleted")
+  const right = use === "store" ? "write" : "read"
+  await addresses.require({ apiKeyId, projectId: run.project_id }, right, "ask for the file's address again")
   return { run, name }
 }
 

@@ -97,15 +97,8 @@ export async function findKeyOwner(
 }
 
 export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
-  return (await areLiveKeys(database, [id]))[0] === true
-}
-
-/** For each of the keys, in order, whether it is live. */
-export async function areLiveKeys(database: CatalogDatabase, ids: readonly string[]): Promise<boolean[]> {
-  const isNamed = sql<boolean>`api_keys.id = any(${ids}::uuid[])`
-  const live = await liveKeys(database).clearSelect().select("api_keys.id").where(isNamed).execute()
-  const liveIds = new Set(live.map(({ id }) => id))
-  return ids.map((id) => liveIds.has(id))
+  const live = liveKeys(database).clearSelect().select("api_keys.id").where("api_keys.id", "=", id)
+  return (await live.executeTakeFirst()) !== undefined
 }
 
 /** Stores when keys were last used, by id; an earlier time than the stored one changes nothing. */
