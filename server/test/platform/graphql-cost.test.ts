@@ -1,6 +1,7 @@
 /** GraphQL documents that are small to send and expensive to run; without limits most would never be answered. */
-import { getIntrospectionQuery } from "graphql"
+import { buildSchema, getIntrospectionQuery } from "graphql"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { answerGraphql } from "../../src/platform/graphql/graphql-answer.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
 
 let opened: TestApp
@@ -69,4 +70,46 @@ test("the introspection query of GraphQL's own tools is answered", async () => {
   const { body } = await ask(getIntrospectionQuery())
   expect(body.errors).toBeUndefined()
   expect(JSON.stringify(body.data)).toContain('"upsertModel"')
+})
+
+test("law 8: a page of runs ends early where their configs are large, and an answer that would be too large is refused", async () => {
+  const config = JSON.stringify({ text: { value: "x".repeat(8_000_000) } })
+  for (const name of ["one", "two", "three"]) {
+    const query = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { inserted } }"
+    const input = { modelName: "large", name, config }
+    const { body } = await opened.acme.post("/graphql", { query, variables: { input } })
+    expect(body).toEqual({ data: { upsertBucket: { inserted: true } } })
+  }
+  const page = async (after: string) => {
+    const list = `runs(first: 50, after: "${after}") { edges { node { name config } } pageInfo { hasNextPage endCursor } }`
+    const { body } = await ask(`{ project(name: "large") { ${list} } }`)
+    const { runs } = body.data?.["project"] as {
+      runs: {
+        edges: { node: { name: string; config: string } }[]
+        pageInfo: { hasNextPage: boolean; endCursor: string }
+      }
+    }
+    return { names: runs.edges.map(({ node }) => [node.name, node.config.length]), ...runs.pageInfo }
+  }
+  const first = await page("")
+  expect(first).toMatchObject({ names: ["one", "two"].map((name) => [name, config.length]), hasNextPage: true })
+  expect(await page(first.endCursor)).toMatchObject({ names: [["three", config.length]], hasNextPage: false })
+  const once = await ask(`{ project(name: "large") { run(name: "one") { ${aliases(9, "config")} } } }`)
+  expect(once.body).toEqual({
+    errors: [
+      expect.objectContaining({ message: expect.stringContaining("250,000 fields and 64 Mi characters") as string }),
+    ],
+  })
+  const many = await ask(`{ project(name: "large") { ${aliases(9, 'run(name: "one") { config }')} } }`)
+  expect(many.body.errors?.[0]?.message).toBe(
+    "what the document asks for is too large for one answer; ask for fewer at a time",
+  )
+})
+
+test("law 8: lists inside lists are refused once they come to too many fields", async () => {
+  const schema = buildSchema("type Query { all: [Item] } type Item { name: String all: [Item] }")
+  const all = (): unknown[] => Array.from({ length: 700 }, () => ({ name: "x", all }))
+  await expect(answerGraphql(schema, { all }, { query: "{ all { all { name } } }" })).rejects.toMatchObject({
+    code: "payload_too_large",
+  })
 })

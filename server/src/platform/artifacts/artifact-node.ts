@@ -141,7 +141,9 @@ export function describeMembership(
         .filter((alias) => alias.collection_id === collection_id)
         .map((alias) => describeAlias(context, alias)),
     artifactCollection: async () => {
-      const collection = await findCollectionById(database, ownEntities(context), collection_id)
+      const collection = await context.reads.load(() =>
+        findCollectionById(database, ownEntities(context), collection_id),
+      )
       return collection === null ? null : describeCollection(context, collection)
     },
     artifact: describeArtifact(context, artifact, aliases),
@@ -195,7 +197,8 @@ export function describeCollection(context: RunContext, collection: CollectionRe
     artifacts: (given: VersionsArguments) => versionsOf(context, collection, given),
     artifactMembership: async ({ aliasName }: { aliasName?: string | null }) => {
       const membership = aliasName ? await findMembership(database, collection.id, aliasName) : null
-      const [artifact] = membership === null ? [] : await artifactsOf(database, [membership.artifact_id])
+      const ids = membership === null ? [] : [membership.artifact_id]
+      const [artifact] = await context.reads.load(() => artifactsOf(database, ids))
       return membership === null || artifact === undefined ? null : describeMembership(context, membership, artifact)
     },
   }
@@ -205,10 +208,8 @@ async function versionsOf(context: RunContext, { id }: CollectionRecord, given: 
   const { database } = context
   const tag = tagOf(given.filters)
   const { items, cursors, pageInfo: info } = await pageOf(given, (page) => listVersions(database, id, tag, page))
-  const artifacts = await artifactsOf(
-    database,
-    items.map(({ artifact_id }) => artifact_id),
-  )
+  const ids = items.map(({ artifact_id: artifactId }) => artifactId)
+  const artifacts = await context.reads.load(() => artifactsOf(database, ids))
   const described = new Map(describeArtifacts(context, artifacts).map((one) => [one.id, one]))
   return {
     totalCount: () => countVersions(database, id, tag),

@@ -1,5 +1,6 @@
 /** Fields of the query and of projects that lead to artifacts: platform-wandb 4, 9.3. */
 import {
+  collectionsOf as collectionsById,
   countCollections,
   findCollection,
   findCollectionById,
@@ -57,7 +58,9 @@ export function artifactFields(context: RunContext, projectId: string) {
   const listed = once(() => listCheckpoints(context, projectId))
   const versionOf = async (name: string | null | undefined, type: string | null) => {
     await listed()
-    const found = name ? await findNamedArtifact(database, projectId, versionNamed(name)) : null
+    const found = name
+      ? await context.reads.load(() => findNamedArtifact(database, projectId, versionNamed(name)))
+      : null
     return found === null || (type !== null && found.collection.type !== type) ? null : found
   }
   const artifactOf =
@@ -70,16 +73,18 @@ export function artifactFields(context: RunContext, projectId: string) {
     (type: string | null) =>
     async ({ name }: Named) => {
       await listed()
-      const found = name ? await findCollection(database, projectId, name) : null
+      const found = name ? await context.reads.load(() => findCollection(database, projectId, name)) : null
       return found === null || (type !== null && found.type !== type) ? null : describeCollection(context, found)
     }
   const collectionsOf = (type: string | null) => async (given: PageArguments & { filters?: unknown }) => {
     await listed()
     const of = { projectId, type, filter: filterOf(given.filters) }
     const { items, cursors, pageInfo } = await pageOf(given, (page) => listCollections(database, { ...of, ...page }))
+    const ids = items.map(({ id }) => id)
+    const collections = await context.reads.load(() => collectionsById(database, ids))
     return {
       totalCount: () => countCollections(database, of),
-      edges: items.map((one, index) => ({ node: describeCollection(context, one), cursor: cursors[index] })),
+      edges: collections.map((one, index) => ({ node: describeCollection(context, one), cursor: cursors[index] })),
       pageInfo,
     }
   }

@@ -14,10 +14,12 @@ export async function runArtifacts(context: RunContext, runId: string, kind: "ou
   const { items, cursors, pageInfo } = await pageOf(given, (page) =>
     artifactsOfRun(database, own, { runId, kind }, page),
   )
-  const described = new Map(describeArtifacts(context, await artifactsOf(database, items)).map((one) => [one.id, one]))
+  const ids = items.map(({ id }) => id)
+  const artifacts = await context.reads.load(() => artifactsOf(database, ids))
+  const described = new Map(describeArtifacts(context, artifacts).map((one) => [one.id, one]))
   return {
     totalCount: () => countArtifactsOfRun(database, own, { runId, kind }),
-    edges: items.flatMap((id, index) => {
+    edges: ids.flatMap((id, index) => {
       const node = described.get(globalId("Artifact", id))
       return node === undefined ? [] : [{ node, cursor: cursors[index] }]
     }),

@@ -24,6 +24,7 @@ import {
 } from "graphql"
 import { HeddleError } from "../../errors.ts"
 import { graphqlCode } from "../../http/answers/error-dialects.ts"
+import { AnswerSize } from "./answer-size.ts"
 import { costFault } from "./graphql-cost.ts"
 import { type Fragments, fragmentsOf, rootFieldNames, selectedFields } from "./graphql-selections.ts"
 
@@ -46,7 +47,7 @@ const fragmentRules = [KnownFragmentNamesRule, NoFragmentCyclesRule]
 /** This rule follows a fragment each time it is spread, so the document's cost is checked before. */
 const introspectionRules = [MaxIntrospectionDepthRule]
 
-/** @throws what a resolver throws that is no {@link HeddleError}. */
+/** @throws {HeddleError} `payload_too_large`; what a resolver throws that is no {@link HeddleError}. */
 export async function answerGraphql(
   schema: GraphQLSchema,
   rootValue: unknown,
@@ -61,13 +62,16 @@ export async function answerGraphql(
   }
   const errors = faultsOf(schema, document)
   if (errors.length > 0) return { errors: errors.map((error) => error.toJSON()) }
+  const size = new AnswerSize()
   const result = await execute({
     schema,
+    fieldResolver: size.resolve,
     document,
     rootValue,
     variableValues: knownVariables(schema, document, variables ?? {}),
     ...(operationName ? { operationName } : {}),
   })
+  size.check()
   return answerOf(result, document, operationName)
 }
 

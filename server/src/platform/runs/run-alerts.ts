@@ -31,14 +31,14 @@ export interface AlertsArguments {
 
 /** Of a project, or of one of its runs: `runId`. The newest first. */
 export async function alertsField(
-  { database }: RunContext,
+  { database, reads }: RunContext,
   of: { projectId: string; runId: string | null },
   { after, first }: AlertsArguments,
 ) {
   const limit = Math.min(Math.max(first ?? 50, 1), mostAlerts)
   // A cursor is the number of the alert that a page ended with.
   const before = countBefore(after) || null
-  const alerts = await listRunAlerts(database, { ...of, before, limit: limit + 1 })
+  const alerts = await reads.load(() => listRunAlerts(database, { ...of, before, limit: limit + 1 }))
   const page = alerts.slice(0, limit)
   const last = page.at(-1)
   return {

@@ -21,7 +21,7 @@ interface RunsArguments {
 export function runFields(context: RunContext, projectId: string) {
   const run = async ({ name }: { name?: string | null }) => {
     if (!name || !isStorable(name)) return null
-    const found = await findRun(context.database, projectId, name)
+    const found = await context.reads.load(() => findRun(context.database, projectId, name))
     return found === null ? null : describeRun(context, found)
   }
   return {
@@ -33,15 +33,14 @@ export function runFields(context: RunContext, projectId: string) {
     runs: async ({ filters, order, after, first }: RunsArguments) => {
       const limit = Math.min(Math.max(first ?? 50, 1), mostRuns)
       const skip = countBefore(after)
-      const selection = { projectId, filter: filterOf(filters), order: order || "+created_at", skip, limit: limit + 1 }
-      const runs = await listRuns(context.database, selection)
-      const page = runs.slice(0, limit)
+      const selection = { projectId, filter: filterOf(filters), order: order || "+created_at", skip, limit }
+      const { runs, hasMore } = await context.reads.load(() => listRuns(context.database, selection))
       return {
         totalCount: () => countRuns(context.database, projectId, selection.filter),
-        edges: page.map((one, index) => ({ node: describeRun(context, one), cursor: cursorAt(skip + index + 1) })),
+        edges: runs.map((one, index) => ({ node: describeRun(context, one), cursor: cursorAt(skip + index + 1) })),
         pageInfo: {
-          hasNextPage: runs.length > page.length,
-          endCursor: page.length === 0 ? null : cursorAt(skip + page.length),
+          hasNextPage: hasMore,
+          endCursor: runs.length === 0 ? null : cursorAt(skip + runs.length),
         },
       }
     },

@@ -4,6 +4,7 @@ import { isUuid } from "../identifiers.ts"
 import { withinTime } from "../list-filter.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
+import { idListOf } from "../text-lists.ts"
 import type { ArtifactPage } from "./artifacts.ts"
 import type { ArtifactCollectionTable } from "./artifacts-schema.ts"
 import { collectionCondition } from "./collection-filter.ts"
@@ -74,13 +75,16 @@ export interface CollectionSelection extends ArtifactPage {
   filter: unknown
 }
 
-/** The collections of a project, by name. @throws {HeddleError} `bad_query`, as {@link countCollections}. */
+/** The collections of a project with the bytes of their long texts, by name. @throws {HeddleError} `bad_query`, as {@link countCollections}. */
 export async function listCollections(
   database: CatalogDatabase,
   { projectId, type, filter, skip, limit }: CollectionSelection,
-): Promise<CollectionRecord[]> {
+): Promise<{ id: string; bytes: number }[]> {
   return withinTime(database, (transaction) => {
-    let rows = namedCollections(transaction).where("artifact_collections.project_id", "=", projectId)
+    let rows = transaction
+      .selectFrom("artifact_collections")
+      .select(["artifact_collections.id", bytesOfCollection])
+      .where("artifact_collections.project_id", "=", projectId)
     if (type !== null) rows = rows.where("artifact_collections.type", "=", type)
     if (filter !== null) rows = rows.where(collectionCondition(filter))
     return rows
@@ -90,6 +94,17 @@ export async function listCollections(
       .limit(limit)
       .execute()
   })
+}
+
+const bytesOfCollection = sql<number>`coalesce(octet_length(artifact_collections.description), 0)
+  + octet_length(artifact_collections.tags::text)`.as("bytes")
+
+/** Collections by their ids, in that order. */
+export async function collectionsOf(database: CatalogDatabase, ids: readonly string[]): Promise<CollectionRecord[]> {
+  if (ids.length === 0) return []
+  const rows = await namedCollections(database).where("artifact_collections.id", "in", idListOf(ids)).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 export async function countCollections(

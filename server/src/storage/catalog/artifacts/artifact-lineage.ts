@@ -1,6 +1,6 @@
 /** Which runs made and used which versions. */
 import { isLive } from "./live-artifacts.ts"
-import type { ArtifactPage } from "./artifacts.ts"
+import { type ArtifactPage, bytesOfArtifact } from "./artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
 export interface RunName {
@@ -63,22 +63,21 @@ function linked(database: CatalogDatabase, entityIds: readonly string[], runId: 
     .where(isLive)
 }
 
-/** Ids of versions, in the order in which the run made or used them. */
+/** Ids of versions, with the bytes of their long texts, in the order in which the run made or used them. */
 export async function artifactsOfRun(
   database: CatalogDatabase,
   entityIds: readonly string[],
   { runId, kind }: { runId: string; kind: "output" | "input" },
   { skip, limit }: ArtifactPage,
-): Promise<string[]> {
+): Promise<{ id: string; bytes: number }[]> {
   if (entityIds.length === 0) return []
-  const rows = await linked(database, entityIds, runId, kind)
-    .select("artifacts.id")
+  return linked(database, entityIds, runId, kind)
+    .select(["artifacts.id", bytesOfArtifact])
     .orderBy("artifact_runs.created_at")
     .orderBy("artifacts.id")
     .offset(skip)
     .limit(limit)
     .execute()
-  return rows.map(({ id }) => id)
 }
 
 export async function countArtifactsOfRun(

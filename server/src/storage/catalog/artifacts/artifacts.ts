@@ -26,7 +26,13 @@ export interface MembershipRecord {
   artifact_id: string
   version: number
   created_at: Date
+  /** Of the long texts of its artifact. */
+  bytes: number
 }
+
+/** Of the long texts of an artifact. */
+export const bytesOfArtifact = sql<number>`coalesce(octet_length(artifacts.metadata), 0)
+  + coalesce(octet_length(artifacts.description), 0) + octet_length(artifacts.tags::text)`.as("bytes")
 
 const artifactColumns = [
   "artifacts.id",
@@ -115,7 +121,7 @@ function memberships(database: CatalogDatabase) {
     .selectFrom("artifact_memberships")
     .innerJoin("artifacts", "artifacts.id", "artifact_memberships.artifact_id")
     .select(["artifact_memberships.id", "artifact_memberships.collection_id", "artifact_memberships.artifact_id"])
-    .select(["artifact_memberships.version", "artifact_memberships.created_at"])
+    .select(["artifact_memberships.version", "artifact_memberships.created_at", bytesOfArtifact])
     .where(isLive)
 }
 
