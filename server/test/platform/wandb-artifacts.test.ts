@@ -1,6 +1,7 @@
 /** Artifacts of the wandb client through HTTP: platform-wandb 9. */
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { localId } from "../../src/platform/runs/run-ids.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   artifactDigest,
@@ -260,6 +261,18 @@ test("platform-wandb 9.2: an artifact adds to the version before it, and process
     const text = manifestOf(contents)
     await put(opened, await manifestAddress(opened.acme, one.id, text, { type: "PATCH" }), text)
   }
+  // Patches that are read one by one come to more memory than a manifest may.
+  const grow = (bytes: number) =>
+    opened.app.stores.catalog
+      .updateTable("artifact_manifests")
+      .set((eb) => ({ size_bytes: eb("size_bytes", "+", bytes) }))
+      .where("artifact_id", "=", localId("Artifact", one.id))
+      .execute()
+  await grow(65 * 1024 ** 2)
+  await expect(commit(opened.acme, one.id)).rejects.toThrow(
+    /have \d{9} bytes together, more than 128 MiB; log its files as several artifacts/,
+  )
+  await grow(-65 * 1024 ** 2)
   await commit(opened.acme, one.id)
   expect(await readArtifact(opened.acme, names, `${names.collection}:latest`, "digest versionIndex")).toEqual({
     digest: artifactDigest(contentsOf({ files: { x: "x", y: "y" } })),

@@ -24,6 +24,9 @@ import { requireArtifact, teamOf } from "./artifact-access.ts"
 import { ownEntities } from "./artifact-node.ts"
 import { manifestTask } from "./manifest-task.ts"
 
+/** Of a manifest, and of all patches of one artifact together: hundreds of thousands of files. */
+export const maximumManifestBytes = 128 * 1024 * 1024
+
 /** The most bytes that the handler of a reference may add to one entry. */
 const mostExtraBytes = 64 * 1024
 
@@ -33,8 +36,9 @@ const mostExtraBytes = 64 * 1024
  * @throws {HeddleError} when what was sent is not what was announced; then nothing is committed.
  */
 export async function commitPending(context: RunContext, id: string): Promise<ArtifactRecord> {
-  const artifact = await requireArtifact(context, id)
-  return inTurn(context.database, `commit of ${artifact.id}`, () => commit(context, id))
+  const { entity_id } = await requireArtifact(context, id)
+  // One of a team at a time: each holds its manifests in memory.
+  return inTurn(context.database, `commit in ${entity_id}`, () => commit(context, id))
 }
 
 async function commit(context: RunContext, id: string): Promise<ArtifactRecord> {
@@ -128,6 +132,14 @@ async function sentContents(context: RunContext, artifact: ArtifactRecord): Prom
   const used = single === undefined ? patches : [single]
   if (used.length === 0) {
     throw new HeddleError("invalid_request", "no manifest was sent for this artifact; log the artifact again")
+  }
+  const bytes = used.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+  if (bytes > maximumManifestBytes) {
+    const most = `${maximumManifestBytes / 1024 ** 2} MiB`
+    throw new HeddleError(
+      "payload_too_large",
+      `the manifests of this artifact have ${bytes} bytes together, more than ${most}; log its files as several artifacts`,
+    )
   }
   const read: Awaited<ReturnType<typeof readSent>>[] = []
   for (const manifest of used) read.push(await readSent(context, manifest))

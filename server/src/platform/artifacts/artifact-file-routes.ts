@@ -24,6 +24,7 @@ import type { RunDependencies } from "../runs/run-dependencies.ts"
 import { localId } from "../runs/run-ids.ts"
 import type { ArtifactLink } from "./artifact-links.ts"
 import { manifestText } from "./artifact-manifest.ts"
+import { maximumManifestBytes } from "./artifact-committing.ts"
 import { storeBody } from "./artifact-storing.ts"
 
 const shared = { dialect: "graphql", tag: "Artifacts" } as const
@@ -35,9 +36,6 @@ const download = {
   answerTypes: ["application/octet-stream"],
   isUncompressed: true,
 } as const
-
-/** Hundreds of thousands of files. */
-const maximumManifestBytes = 128 * 1024 * 1024
 
 export function artifactFileRoutes(dependencies: RunDependencies): Route[] {
   const { database, limits } = dependencies
