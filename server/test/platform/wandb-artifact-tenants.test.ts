@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
-import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { type EvaluationApp, evaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   artifactDigest,
   askForFiles,
@@ -207,6 +207,33 @@ test("security 5.3: an address stores only while its maker may write there, and 
   expect((await fetchFrom(opened, file?.directUrl ?? "")).statusCode).toBe(200)
   expect((await opened.admin.delete(member)).status).toBe(200)
   expect((await fetchFrom(opened, file?.directUrl ?? "")).statusCode).toBe(404)
+})
+
+test("a key for ingest is told which run and version it writes, and nothing that is in them", async () => {
+  const { body } = await opened.acme.post("/v1/organization/api_keys", { name: "application", scope: "ingest" })
+  const { value: key } = body as { value: string }
+  const ingest = evaluationCaller(() => opened.app, { key, entity: "acme" })
+  const inside = `id metadata description files { edges { node { directUrl } } } currentManifest { file { directUrl } }
+    artifactMemberships { edges { node { artifactCollection { artifacts { edges { node { metadata } } } } } } }`
+  const nothing = { metadata: null, description: null, files: null, currentManifest: null, artifactMemberships: null }
+  const writeRun = `mutation($entity: String, $project: String, $run: String) {
+    x: upsertBucket(input: { entityName: $entity, modelName: $project, name: $run }) {
+      bucket { name notes tags outputArtifacts { edges { node { ${inside} } } } }
+    }
+  }`
+  const at = { entity: "acme", project, run }
+  expect((await ask(opened.acme, writeRun, at)).data).not.toMatchObject({ x: { bucket: { outputArtifacts: null } } })
+  expect((await ask(ingest, writeRun, at)).data).toEqual({
+    x: { bucket: { name: run, notes: null, tags: null, outputArtifacts: null } },
+  })
+  const digest = artifactDigest(contentsOf({ files: { "data.txt": secretText } }))
+  const again = `mutation($entity: String, $project: String, $collection: String, $digest: String) {
+    x: createArtifact(input: { entityName: $entity, projectName: $project, artifactTypeName: "dataset",
+      artifactCollectionName: $collection, digest: $digest, enableDigestDeduplication: true }) { artifact { ${inside} } }
+  }`
+  expect((await ask(ingest, again, { ...at, collection, digest })).data).toEqual({
+    x: { artifact: { id: acmeId, ...nothing } },
+  })
 })
 
 test("a version is linked to collections of its own team only", async () => {

@@ -1,5 +1,5 @@
 /** Versions, their places in collections, and collections, as GraphQL shows them: platform-wandb 3.2, 4. */
-import { teamIds } from "../../access/can.ts"
+import { scopeAllows, teamIds } from "../../access/can.ts"
 import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { type AliasRecord, aliasesOf, listAliases } from "../../storage/catalog/artifacts/artifact-aliases.ts"
 import {
@@ -29,12 +29,35 @@ export function ownEntities({ principal }: Pick<RunContext, "principal">): strin
 /** The value that the client reads as "none set". */
 const noTimeToLive = -2
 
-/** `aliases`: of all that are described together, read once when the first is asked for. */
+/** Fields with what is in an artifact, and those that lead to other versions. */
+const contentFields = [
+  "description",
+  "metadata",
+  "tags",
+  "aliases",
+  "currentManifest",
+  "files",
+  "filesByManifestEntries",
+  "createdBy",
+  "usedBy",
+  "artifactMemberships",
+]
+
+/**
+ * A key that may only add is told which version it writes, and nothing that is in it.
+ * `aliases`: of all that are described together, read once when the first is asked for.
+ */
 export function describeArtifact(
   context: RunContext,
   artifact: ArtifactRecord,
   aliases: () => Promise<AliasRecord[]> = once(() => aliasesOf(context.database, [artifact.id])),
 ) {
+  const described = wholeArtifact(context, artifact, aliases)
+  if (scopeAllows(context.principal.scope, { right: "read" })) return described
+  return { ...described, ...Object.fromEntries(contentFields.map((name) => [name, null])) }
+}
+
+function wholeArtifact(context: RunContext, artifact: ArtifactRecord, aliases: () => Promise<AliasRecord[]>) {
   const { database } = context
   const own = ownEntities(context)
   return {

@@ -25,8 +25,11 @@ import { once } from "./run-reads.ts"
 const mostSamples = 10_000
 const mostFiles = 1000
 
-/** Fields with the contents that a run has logged. */
+/** Fields with what people and clients wrote of a run, and what it has logged. */
 const contentFields = [
+  "description",
+  "notes",
+  "tags",
   "config",
   "summaryMetrics",
   "wandbConfig",
@@ -41,6 +44,8 @@ const contentFields = [
   "logLines",
   "files",
   "alerts",
+  "outputArtifacts",
+  "inputArtifacts",
 ]
 
 /** A key that may only add is told which run it writes, and nothing that is in it. */
