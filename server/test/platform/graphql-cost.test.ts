@@ -3,6 +3,7 @@ import { buildSchema, getIntrospectionQuery } from "graphql"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { answerGraphql } from "../../src/platform/graphql/graphql-answer.ts"
 import { openTestApp, type TestApp } from "../support/test-app.ts"
+import { dataOf } from "../support/wandb-runs.ts"
 
 let opened: TestApp
 beforeAll(async () => (opened = await openTestApp()))
@@ -83,7 +84,7 @@ test("law 8: a page of runs ends early where their configs are large, and an ans
   const page = async (after: string) => {
     const list = `runs(first: 50, after: "${after}") { edges { node { name config } } pageInfo { hasNextPage endCursor } }`
     const { body } = await ask(`{ project(name: "large") { ${list} } }`)
-    const { runs } = body.data?.["project"] as {
+    const { runs } = dataOf(body, "project") as {
       runs: {
         edges: { node: { name: string; config: string } }[]
         pageInfo: { hasNextPage: boolean; endCursor: string }
