@@ -161,7 +161,18 @@ test("platform-wandb 8: a file that is asked for by name and not there is named 
   expect(await readRun(opened.acme, names, "fileCount")).toEqual({ fileCount: 2 })
 })
 
-test.each(["../up.txt", "/etc/passwd", ".//etc/passwd", "a/../../b", "./", "x".repeat(1025), "half\ud800", "nul\0"])(
+test.each([
+  "../up.txt",
+  "a\\..\\..\\up.txt",
+  "C:\\x",
+  "/etc/passwd",
+  ".//etc/passwd",
+  "a/../../b",
+  "./",
+  "x".repeat(1025),
+  "half\ud800",
+  "nul\0",
+])(
   "platform-wandb 8: no file is stored, or named as missing, under %j, which is no path inside the run",
   async (name) => {
     const names = await newRun()

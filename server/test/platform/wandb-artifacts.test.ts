@@ -206,6 +206,7 @@ test.each([
     { a: { digest: md5("a"), size: 2 } },
     'the manifest says that "a" has 2 bytes, and what was stored has 1',
   ],
+  ["a path that leads outside on Windows", { "a\\..\\..\\b": { digest: md5("a"), size: 1 } }, "is not a path inside"],
   ["a path outside", { "../a": { digest: md5("a"), size: 1 } }, "is not a path inside the artifact"],
 ])("platform-wandb 9.1: a manifest that lies, by %s, is refused and commits nothing", async (_, contents, message) => {
   const names = newNames()

@@ -6,7 +6,7 @@ export const text = z
   .string()
   .refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
 
-/** Whether the path of a file leads out of no folder that it is taken in. */
+/** Whether the path of a file leads out of no folder that it is taken in: on Windows neither, where backslashes divide paths too. */
 export function leadsInside(path: string): boolean {
-  return !path.startsWith("/") && !path.split("/").includes("..")
+  return !/^(?:[A-Za-z]:)?[\\/]/.test(path) && !path.split(/[\\/]/).includes("..")
 }
