@@ -37,7 +37,7 @@ export interface Connection<Node> {
 export const listedFields = "id name displayName state createdAt heartbeatAt tags group jobType notes summaryMetrics"
 const pageRows = 50
 
-const runsText = (fields: string) =>
+export const runsText = (fields: string) =>
   `query($entity: String!, $project: String!, $order: String, $filters: JSONString, $first: Int, $after: String) {
   project(name: $project, entityName: $entity) {
     runs(order: $order, filters: $filters, first: $first, after: $after) {

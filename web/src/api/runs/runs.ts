@@ -5,7 +5,15 @@ import type * as z from "zod"
 import type { ApiError } from "../api-error.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
 import { askGraphql } from "./graphql.ts"
-import { type Connection, listedFields, type ListedRun, type Live, type RunsAnswer, runsOf } from "./run-list.ts"
+import {
+  type Connection,
+  listedFields,
+  type ListedRun,
+  type Live,
+  type RunsAnswer,
+  runsOf,
+  runsText,
+} from "./run-list.ts"
 
 export type RunMetrics = z.output<typeof runMetricsAnswer>
 
@@ -32,11 +40,6 @@ export interface RunFile {
 
 const oneRunFields = `${listedFields} config host commit exitCode fileCount user { username }`
 
-const namedRunsText = `query($entity: String!, $project: String!, $filters: JSONString, $first: Int) {
-  project(name: $project, entityName: $entity) { runs(filters: $filters, first: $first) {
-    edges { node { ${oneRunFields} } } } }
-}`
-
 /** Those of the names that are there, in the order of the names. */
 export function useRunsNamed(
   of: { entity: string; project: string },
@@ -48,7 +51,15 @@ export function useRunsNamed(
       queryKey: ["POST /graphql runs named", of, names],
       queryFn: async ({ signal }) => {
         const variables = { ...of, filters: JSON.stringify({ name: { $in: names } }), first: names.length }
-        const found = runsOf(await askGraphql<RunsAnswer<OneRun>>(namedRunsText, variables, signal))
+        const found: OneRun[] = []
+        let after: string | null = null
+        // A page ends early where configs are large.
+        do {
+          const answer: RunsAnswer<OneRun> = await askGraphql(runsText(oneRunFields), { ...variables, after }, signal)
+          found.push(...runsOf(answer))
+          const { hasNextPage = false, endCursor = null } = answer.project?.runs.pageInfo ?? {}
+          after = hasNextPage ? endCursor : null
+        } while (after !== null)
         return names.flatMap((name) => found.find((run) => run.name === name) ?? [])
       },
     }),
