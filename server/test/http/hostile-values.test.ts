@@ -23,7 +23,7 @@ import { type RouteCase, type RouteRequest, routeRequests } from "../support/iso
 import { fillTeam, type TeamWorld } from "../support/isolation/team-world.ts"
 import { seededRandom } from "../support/seeded-random.ts"
 
-const wanted = Number(process.env["HEDDLE_FUZZ_CASES"] ?? 2_000)
+const wanted = Number(process.env["HEDDLE_FUZZ_CASES"] ?? 1_200)
 const seed = Number(process.env["HEDDLE_FUZZ_SEED"] ?? randomInt(2 ** 31))
 const atOnce = 4
 /** A request that takes longer counts as unanswered; the largest list takes far less, even on a busy machine. */
