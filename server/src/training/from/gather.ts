@@ -9,30 +9,15 @@ import type { ThreadPool } from "../../threads/thread-pool.ts"
 import type { PreviewRow, TrainingSummary } from "../../wire/training/train-from.ts"
 import { policyNames } from "../trajectories/captured/policy-names.ts"
 import { DropTally } from "./drop-tally.ts"
+import { choiceOf } from "./choice/choice-of.ts"
+import { type KeptRow, type RowChoice, rowKey } from "./choice/row-choice.ts"
 import { mapRowsTask, type MappedRow, type MapResult, type RowPreview } from "./map-rows-task.ts"
-import { type Pair, pairingBy, type Pairing } from "./pair-rows.ts"
 import type { Chunk, RowChunk } from "./row-source.ts"
 import type { RowPlan } from "./row-plan.ts"
-import { RowSizes, type Sizes, type SizeTools } from "./row-sizes.ts"
+import { RowSizes, type SizeTools } from "./row-sizes.ts"
 
 export interface GatherTools extends SizeTools {
   threads: ThreadPool
-}
-
-/** The part of a row that a job keeps. */
-export interface KeptRow {
-  id: string
-  rowDigest: string | null
-  rolloutId: string | null
-  feedbackIds: string[]
-  score: number | null
-  isCorrected: boolean
-  group: string | null
-  /** In the file of texts. */
-  offset: number
-  bytes: number
-  /** The tokens are taken from there; null: the row holds them. */
-  ledgerKey: string | null
 }
 
 export interface Gathered {
@@ -47,9 +32,6 @@ export interface Gathered {
 
 /** Limit on the rows of one source; each is kept in memory while the source is read. */
 const mostRows = 1_000_000
-const previewRows = 5
-/** Answers that are kept to be shown, until it is known which of them make a pair. */
-const mostPreviews = 200
 /** As many threads as one user has. */
 const chunksAhead = 2
 /** Tokens that a chat template may add to a row. */
@@ -108,47 +90,30 @@ async function* mappedAhead(
   for (let one = await next(); one !== null; one = await next()) yield one
 }
 
-/** Answers that are compared with each other. */
-interface Group {
-  count: number
-  lowest: number
-  highest: number
-  /** The best answer so far and its tokens, when only the best is kept. */
-  best: (Sizes & { id: string; isCorrected: boolean; kept: KeptRow | null }) | null
-}
-
 class Gathering {
-  readonly preview: PreviewRow[] = []
-  readonly #pairing: Pairing<KeptRow | null> | null
-  readonly #previews = new Map<string, RowPreview>()
   readonly #plan: RowPlan
-  readonly #sizes: RowSizes
   readonly #model: ModelRecord
-  readonly #drops = new DropTally()
-  /** The group that has each text. */
-  readonly #same = new Map<string, string | null>()
-  readonly #groups = new Map<string, Group>()
-  readonly #capturedModels = new Set<string>()
   readonly #keeps: boolean
-  #kept: KeptRow[] = []
+  readonly #drops = new DropTally()
+  readonly #sizes: RowSizes
+  readonly #choice: RowChoice
+  readonly #capturedModels = new Set<string>()
+  /** Ids of rows since the last that were missed. */
   #seen = new Set<string>()
   #read = 0
-  #rows = 0
-  #corrected = 0
-  #prompt = 0
-  #completion = 0
+  /** Of the next row in the file of texts. */
   #offset = 0
 
   constructor(plan: RowPlan, model: ModelRecord, tools: GatherTools, keeps: boolean) {
     this.#plan = plan
     this.#model = model
-    this.#sizes = new RowSizes(plan, model, tools, this.#drops)
     this.#keeps = keeps
-    this.#pairing = plan.pairs === null ? null : pairingBy(plan.pairs.from, this.#drops)
+    this.#sizes = new RowSizes(plan, model, tools, this.#drops)
+    this.#choice = choiceOf(plan, this.#drops)
   }
 
   get previewsWanted(): number {
-    return this.#pairing === null ? previewRows - this.preview.length : mostPreviews - this.#previews.size
+    return this.#choice.previewsWanted
   }
 
   noteModels(names: readonly string[]): void {
@@ -179,100 +144,19 @@ class Gathering {
       this.#drops.add(cause, id, detail)
     }
     await this.#sizes.prepare(rows)
-    const byId = new Map(previews.map((preview) => [preview.id, preview]))
-    if (this.#pairing !== null) for (const one of previews) this.#previews.set(previewKey(one.id, one.same ?? ""), one)
+    const previewOf = new Map(previews.map((preview) => [rowKey(preview), preview]))
     for (const row of rows) {
       this.#seen.add(row.id)
-      const isTaken = await this.#take(row)
+      await this.#offer(row, previewOf.get(rowKey(row)) ?? null)
       this.#offset += row.bytes
-      const preview = byId.get(row.id)
-      if (!isTaken || preview === undefined || this.#pairing !== null) continue
-      const { id, question, answer, isCorrected: is_corrected, score } = preview
-      this.preview.push({ id, question, answer, rejected: null, is_corrected, score })
     }
   }
 
-  async #take(row: MappedRow): Promise<boolean> {
-    if (this.#pairing !== null) return this.#compare(row, this.#pairing)
-    const isCompared = this.#plan.kind === "sft" && this.#plan.group !== null
-    // Two equal answers in one group compete by score like any other two.
-    const isRepeated = this.#same.has(row.same) && !(isCompared && this.#same.get(row.same) === row.group)
-    if (isRepeated) return this.#drop("repeated", row, "the one that came first is kept")
+  async #offer(row: MappedRow, preview: RowPreview | null): Promise<void> {
+    if (!this.#choice.admits(row)) return
     const sizes = await this.#sizes.of(row)
-    if (sizes === null) return false
-    this.#same.set(row.same, row.group)
-    const kept = this.#keeps ? this.#keptRow(row) : null
-    if (isCompared) return this.#best(row, sizes, kept)
-    if (row.group !== null) {
-      const group = this.#groups.get(row.group) ?? { count: 0, lowest: Infinity, highest: -Infinity, best: null }
-      this.#groups.set(row.group, group)
-      const score = row.score ?? 0
-      group.count += 1
-      group.lowest = Math.min(group.lowest, score)
-      group.highest = Math.max(group.highest, score)
-    }
-    this.#count(row, sizes, 1)
-    if (kept !== null) this.#kept.push(kept)
-    return true
-  }
-
-  /** What it is compared with is known when all are there. */
-  async #compare(row: MappedRow, pairing: Pairing<KeptRow | null>): Promise<boolean> {
-    if (this.#plan.pairs?.from === "score") {
-      if (this.#same.has(row.same)) return this.#drop("repeated", row, "the one that came first is kept")
-      this.#same.set(row.same, row.group)
-    }
-    const sizes = await this.#sizes.of(row)
-    if (sizes === null) return false
-    const { id, same, group, score, pair } = row
-    pairing.add({ row: { id, same, group, score, pair }, ...sizes, kept: this.#keeps ? this.#keptRow(row) : null })
-    return true
-  }
-
-  /** Each pair as two rows, the chosen one first. */
-  #takePairs(pairs: readonly Pair<KeptRow | null>[]): void {
-    for (const [number, { chosen, rejected }] of pairs.entries()) {
-      for (const one of [chosen, rejected]) {
-        this.#count({ isCorrected: false }, one, 1)
-        if (one.kept !== null) this.#kept.push({ ...one.kept, group: String(number) })
-      }
-      if (this.preview.length === previewRows) continue
-      const preview = this.#previews.get(previewKey(chosen.row.id, chosen.row.same))
-      const other = this.#previews.get(previewKey(rejected.row.id, rejected.row.same))
-      if (preview === undefined || other === undefined) continue
-      const { id, question, answer, score } = preview
-      this.preview.push({ id, question, answer, rejected: other.answer, is_corrected: false, score })
-    }
-  }
-
-  /** Only the best answer of each group stays; a correction is better than any. */
-  #best(row: MappedRow, sizes: Sizes, kept: KeptRow | null): boolean {
-    const key = row.group ?? ""
-    const group = this.#groups.get(key)
-    const score = row.isCorrected ? Number.POSITIVE_INFINITY : (row.score ?? 0)
-    const best = { ...sizes, id: row.id, isCorrected: row.isCorrected, kept }
-    if (group?.best != null) {
-      if (score <= group.highest) return this.#drop("not_the_best", row, `call ${group.best.id} is better`)
-      this.#drop("not_the_best", group.best, `call ${row.id} is better`)
-      const place = this.preview.findIndex(({ id }) => id === group.best?.id)
-      if (place >= 0) this.preview.splice(place, 1)
-      this.#count(group.best, group.best, -1)
-    }
-    this.#groups.set(key, { count: 1, lowest: score, highest: score, best })
-    this.#count(row, sizes, 1)
-    return true
-  }
-
-  #count({ isCorrected }: { isCorrected: boolean }, { prompt, completion }: Sizes, by: 1 | -1): void {
-    this.#rows += by
-    this.#corrected += isCorrected ? by : 0
-    this.#prompt += by * prompt
-    this.#completion += by * completion
-  }
-
-  #drop(cause: Parameters<DropTally["add"]>[0], { id }: { id: string }, detail: string): false {
-    this.#drops.add(cause, id, detail)
-    return false
+    if (sizes === null) return
+    this.#choice.add({ row, sizes, kept: this.#keeps ? this.#keptRow(row) : null, preview })
   }
 
   #keptRow(row: MappedRow): KeptRow {
@@ -283,34 +167,25 @@ class Gathering {
   }
 
   result(): Gathered {
-    const isRl = this.#plan.kind === "rl"
-    const pairs = this.#pairing?.pairs() ?? null
-    if (pairs !== null) this.#takePairs(pairs)
-    const compared = this.#pairing?.counts() ?? null
-    const groups = [...this.#groups.values()]
-    const kept =
-      isRl || pairs !== null || this.#plan.group === null ? this.#kept : groups.flatMap(({ best }) => best?.kept ?? [])
+    const { totals, kept, preview, pairs, groups } = this.#choice.finish()
+    const tokens = totals.prompt + totals.completion
     const summary: TrainingSummary = {
       kind: this.#plan.kind,
       read: this.#read,
-      rows: this.#rows,
-      pairs: pairs?.length ?? null,
-      groups: isRl ? groups.length : (compared?.groups ?? null),
-      groups_without_contrast: isRl ? groups.filter(hasNoContrast).length : (compared?.withoutContrast ?? null),
-      groups_of_one: isRl ? groups.filter(({ count }) => count === 1).length : (compared?.ofOne ?? null),
-      tokens: this.#prompt + this.#completion,
-      trained_tokens: isRl || pairs !== null ? this.#completion : this.#prompt + this.#completion,
+      rows: totals.rows,
+      pairs,
+      groups: groups?.groups ?? null,
+      groups_without_contrast: groups?.withoutContrast ?? null,
+      groups_of_one: groups?.ofOne ?? null,
+      tokens,
+      // Of a pair, and of what was sampled, the answers alone.
+      trained_tokens: this.#plan.kind === "sft" ? tokens : totals.completion,
       tokens_are_estimated: this.#sizes.isEstimated,
-      corrected: this.#corrected,
+      corrected: totals.corrected,
       drops: this.#drops.list(),
     }
-    return {
-      summary,
-      preview: this.preview.slice(0, previewRows),
-      warnings: this.#warnings(summary),
-      kept,
-      policyNames: policyNames([...this.#capturedModels], this.#model),
-    }
+    const names = policyNames([...this.#capturedModels], this.#model)
+    return { summary, preview, warnings: this.#warnings(summary), kept, policyNames: names }
   }
 
   #warnings({ kind, rows, groups, groups_without_contrast: equal, groups_of_one: alone }: TrainingSummary): string[] {
@@ -327,12 +202,4 @@ class Gathering {
     }
     return warnings
   }
-}
-
-/** The two answers of a pair of fields are one row's. */
-const previewKey = (id: string, same: string) => `${id} ${same}`
-
-/** As training-api 7.2 has it: equal but for rounding. */
-function hasNoContrast({ count, lowest, highest }: Group): boolean {
-  return count > 1 && highest - lowest <= 1e-12 * Math.max(Math.abs(lowest), Math.abs(highest))
 }

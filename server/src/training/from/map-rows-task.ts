@@ -94,7 +94,7 @@ export interface RowPreview {
   isCorrected: boolean
   score: number | null
   /** Equal to the row's. */
-  same?: string
+  same: string
 }
 
 /** Of a chunk that is worked on at once: parsing takes about 20 ms a MiB. */

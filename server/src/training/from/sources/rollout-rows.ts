@@ -96,7 +96,7 @@ class TrajectoryChunk {
     this.bytes += text.length
     this.#rows.push({ ...row, bytes: text.length })
     for (const name of found.capturedModels) this.#names.add(name)
-    this.#previews.push({ id: row.id, ...previewOf(found), isCorrected: false, score: reward })
+    this.#previews.push({ id: row.id, same: row.same, ...previewOf(found), isCorrected: false, score: reward })
   }
 
   taken(): Chunk {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { DropTally } from "./drop-tally.ts"
+import { DropTally } from "../drop-tally.ts"
 import { pairingBy, type PairRow } from "./pair-rows.ts"
 
 type Row = Partial<PairRow<null>["row"]> & { id: string }

@@ -1,6 +1,7 @@
 /** Which answers are compared with which: pairs of a better and a worse one to the same question. */
-import type { DropTally } from "./drop-tally.ts"
-import type { MappedRow, PairEvidence } from "./map-rows-task.ts"
+import type { DropTally } from "../drop-tally.ts"
+import type { MappedRow, PairEvidence } from "../map-rows-task.ts"
+import type { GroupCounts } from "./row-choice.ts"
 
 export interface PairRow<Kept> {
   row: Pick<MappedRow, "id" | "same" | "group" | "score"> & { pair: PairEvidence | null }
@@ -21,18 +22,12 @@ interface Question<Kept> {
   worst: PairRow<Kept>
 }
 
-export interface PairCounts {
-  groups: number
-  withoutContrast: number
-  ofOne: number
-}
-
 export interface Pairing<Kept> {
   add(row: PairRow<Kept>): void
   /** What is in no pair is told to the tally. */
   pairs(): Pair<Kept>[]
   /** null: answers come in pairs, not in groups. */
-  counts(): PairCounts | null
+  counts(): GroupCounts | null
 }
 
 export function pairingBy<Kept>(from: "score" | "vote" | "fields", drops: DropTally): Pairing<Kept> {
@@ -81,7 +76,7 @@ class BestAndWorst<Kept> implements Pairing<Kept> {
     })
   }
 
-  counts(): PairCounts {
+  counts(): GroupCounts {
     const questions = [...this.#questions.values()]
     return {
       groups: questions.length,
