@@ -1,5 +1,21 @@
 /** The GraphQL types of artifacts, as far as this server has them: platform-wandb 3, 4, 9. They go on where `graphql-types.ts` ends. */
 
+/** Of every kind of collection: GraphQL wants them said of the interface and of each type. */
+const collectionFields = `
+    id: ID
+    name: String
+    description: String
+    createdAt: DateTime
+    updatedAt: DateTime
+    state: String
+    project: Project
+    defaultArtifactType: ArtifactType
+    tags: TagConnection
+    aliases(after: String, first: Int): ArtifactAliasConnection
+    artifacts(after: String, first: Int, order: String, filters: JSONString): ArtifactConnection
+    artifactMembership(aliasName: String): ArtifactCollectionMembership
+`
+
 export const artifactTypes = `
   scalar AddAliasesInput
   scalar AlertSeverity
@@ -124,48 +140,15 @@ export const artifactTypes = `
   type ArtifactMembershipEdge { node: ArtifactCollectionMembership }
   type ArtifactMembershipConnection { edges: [ArtifactMembershipEdge] pageInfo: PageInfo totalCount: Int }
   interface ArtifactCollection {
-    id: ID
-    name: String
-    description: String
-    createdAt: DateTime
-    updatedAt: DateTime
-    state: String
-    project: Project
-    defaultArtifactType: ArtifactType
-    tags: TagConnection
-    aliases(after: String, first: Int): ArtifactAliasConnection
-    artifacts(after: String, first: Int, order: String, filters: JSONString): ArtifactConnection
-    artifactMembership(aliasName: String): ArtifactCollectionMembership
+    ${collectionFields}
   }
   type ArtifactSequence implements ArtifactCollection {
-    id: ID
-    name: String
-    description: String
-    createdAt: DateTime
-    updatedAt: DateTime
-    state: String
-    project: Project
-    defaultArtifactType: ArtifactType
-    tags: TagConnection
-    aliases(after: String, first: Int): ArtifactAliasConnection
-    artifacts(after: String, first: Int, order: String, filters: JSONString): ArtifactConnection
-    artifactMembership(aliasName: String): ArtifactCollectionMembership
+    ${collectionFields}
     digestAlgorithm: String
     latestArtifact: Artifact
   }
   type ArtifactPortfolio implements ArtifactCollection {
-    id: ID
-    name: String
-    description: String
-    createdAt: DateTime
-    updatedAt: DateTime
-    state: String
-    project: Project
-    defaultArtifactType: ArtifactType
-    tags: TagConnection
-    aliases(after: String, first: Int): ArtifactAliasConnection
-    artifacts(after: String, first: Int, order: String, filters: JSONString): ArtifactConnection
-    artifactMembership(aliasName: String): ArtifactCollectionMembership
+    ${collectionFields}
   }
   type ArtifactCollectionEdge { node: ArtifactCollection cursor: String }
   type ArtifactCollectionConnection { edges: [ArtifactCollectionEdge] pageInfo: PageInfo totalCount: Int }
