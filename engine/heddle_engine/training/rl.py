@@ -197,7 +197,6 @@ class RlWork:
         return PolicyTokens(
             advantages=torch.full_like(sampled, sequence.advantage),
             weights=torch.full_like(sampled, sequence.weight),
-            sequence=torch.zeros_like(sampled, dtype=torch.int64),
             old=sampled if recomputed is None else recomputed,
             sampled=None if recomputed is None else sampled,
             reference=reference,

@@ -16,13 +16,14 @@ from heddle_engine.training.loss.policy_loss import (
 )
 
 NAN = float("nan")
+#: Both tokens are of one sequence.
+ONE = torch.tensor([0, 0])
 
 
 def tokens(**changes):
     fields = {
         "advantages": torch.tensor([1.0, -2.0]),
         "weights": torch.ones(2),
-        "sequence": torch.tensor([0, 0]),
         "old": torch.tensor([-1.5, -1.0]),
     }
     return PolicyTokens(**{**fields, **changes})
@@ -30,7 +31,7 @@ def tokens(**changes):
 
 def loss_and_gradient(config, mean_kl=0.0, new=(-1.0, -2.0), **changes):
     leaf = torch.tensor(new, requires_grad=True)
-    result = policy_loss(leaf, tokens(**changes), PolicyLossConfig(**config), mean_kl)
+    result = policy_loss(leaf, tokens(**changes), ONE, PolicyLossConfig(**config), mean_kl)
     result.per_token.sum().backward()
     return result.per_token.tolist(), leaf.grad.tolist()
 
@@ -131,5 +132,5 @@ def test_an_absurd_ratio_stays_finite(loss_fn):
 
 
 def test_ratios_outside_the_band_are_marked():
-    result = policy_loss(torch.tensor([-1.0, -1.0]), tokens(), PolicyLossConfig(**PPO))
+    result = policy_loss(torch.tensor([-1.0, -1.0]), tokens(), ONE, PolicyLossConfig(**PPO))
     assert result.outside_band.tolist() == [True, False]

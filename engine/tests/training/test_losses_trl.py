@@ -113,11 +113,11 @@ def our_loss(settings, new, old, advantages, by_length):
     normalize(trajectories, 0.0)
     weights = torch.tensor([one.weight for one in trajectories])
     owner = torch.repeat_interleave(torch.arange(len(LENGTHS)), torch.tensor(LENGTHS))
-    tokens = PolicyTokens(advantages[owner], weights[owner], owner, old[MASK])
+    tokens = PolicyTokens(advantages[owner], weights[owner], old[MASK])
     names = {field.name for field in fields(ReductionConfig)} & settings.keys()
     reduction = Reduction(ReductionConfig(**{name: settings[name] for name in names}), list(LENGTHS), new.device)
     loss = policy_loss(
-        new[MASK], tokens, PolicyLossConfig(**{name: settings[name] for name in settings.keys() - names})
+        new[MASK], tokens, owner, PolicyLossConfig(**{name: settings[name] for name in settings.keys() - names})
     )
     return reduction.loss(loss.per_token * tokens.weights, owner)
 

@@ -54,9 +54,9 @@ class PolicyObjective:
     places: Tensor
 
     def __call__(self, piece: list[int], batch: Batch, new: Tensor, entropy: Tensor) -> tuple[Tensor, Record]:
-        here = _joined([self.tokens[i] for i in piece], batch.sequence)
+        here = _joined([self.tokens[i] for i in piece])
         own = torch.tensor(piece, device=new.device)[batch.sequence]
-        loss = policy_loss(new, here, self.loss, self.kl[own])
+        loss = policy_loss(new, here, batch.sequence, self.loss, self.kl[own])
         place = self.places[own]
         reduced = self.reduction.loss(loss.per_token * here.weights, place)
         return reduced, {
@@ -77,7 +77,7 @@ class PolicyObjective:
         return type(self)(self.loss, self.reduction, tokens, self.kl[at], self.places[at])
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        whole = _joined(self.tokens, torch.zeros(0))
+        whole = _joined(self.tokens)
         tensors = {name: getattr(whole, name) for name in _TOKEN_VALUES if getattr(whole, name) is not None}
         lengths = [len(tokens.old) for tokens in self.tokens]
         json = {
@@ -93,11 +93,7 @@ class PolicyObjective:
         tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
         parts = {name: tensors[name].split(json["lengths"]) for name in _TOKEN_VALUES if name in tensors}
         tokens = [
-            PolicyTokens(
-                sequence=torch.zeros(length, dtype=torch.int64, device=device),
-                **{name: values[i] for name, values in parts.items()},
-            )
-            for i, length in enumerate(json["lengths"])
+            PolicyTokens(**{name: values[i] for name, values in parts.items()}) for i in range(len(json["lengths"]))
         ]
         reduction = Reduction(ReductionConfig(**json["reduction"]), json["counts"], device)
         return cls(PolicyLossConfig(**json["loss"]), reduction, tokens, tensors["kl"], tensors["places"])
@@ -155,9 +151,9 @@ def unpacked(kind: str, json: dict[str, Any], tensors: dict[str, Tensor], device
     return _KINDS[kind].unpacked(json, tensors, device)
 
 
-def _joined(tokens: list[PolicyTokens], sequence: Tensor) -> PolicyTokens:
+def _joined(tokens: list[PolicyTokens]) -> PolicyTokens:
     def joined(name: str) -> Tensor | None:
         values = [getattr(t, name) for t in tokens]
         return None if values[0] is None else torch.cat(values)
 
-    return PolicyTokens(sequence=sequence, **{name: joined(name) for name in _TOKEN_VALUES})
+    return PolicyTokens(**{name: joined(name) for name in _TOKEN_VALUES})

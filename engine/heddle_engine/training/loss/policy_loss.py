@@ -31,12 +31,10 @@ class PolicyLossConfig:
 
 @dataclass(frozen=True)
 class PolicyTokens:
-    """Trained tokens of one micro-batch; the tokens of a sequence are never spread over two."""
+    """Trained tokens of one sequence, or of several one after the other."""
 
     advantages: Tensor
     weights: Tensor
-    #: int64 [M]: which sequence a token belongs to, from 0.
-    sequence: Tensor
     #: Log-probabilities the ratio is taken against; NaN means on-policy.
     old: Tensor
     #: As sampled, when ``old`` was computed afresh; NaN where unknown. None otherwise.
@@ -59,16 +57,17 @@ class PolicyLoss:
 
 
 def policy_loss(
-    new: Tensor, tokens: PolicyTokens, config: PolicyLossConfig, mean_kl: float | Tensor = 0.0
+    new: Tensor, tokens: PolicyTokens, sequence: Tensor, config: PolicyLossConfig, mean_kl: float | Tensor = 0.0
 ) -> PolicyLoss:
     """Loss of every token given ``new``, its log-probability under the current weights.
 
+    ``sequence``, int64 [M], is which sequence a token belongs to, from 0; no sequence is spread over two calls.
     ``mean_kl`` is the mean of :func:`kl_to_reference` over the whole row, or [M] where tokens are of several rows.
     """
     old = on_policy_where_unknown(tokens.old, new)
     d = (new - old).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
     low, high = 1 - config.epsilon, 1 + config.epsilon_high
-    unbounded = importance_ratio(d, tokens.sequence, config.importance_sampling_level)
+    unbounded = importance_ratio(d, sequence, config.importance_sampling_level)
     ratio = _bounded(unbounded, low, high, config)
     advantages = _shifted(tokens, new, d, mean_kl, config)
     clipped = ratio.clamp(low, high)
