@@ -27,6 +27,7 @@ test.each([
     '{"content": [{"type": "text", "text": ""}, {"type": "text_delta", "text": "so "}, {"type": "text_delta", "text": "9"}]}',
     "so 9",
   ],
+  ['[{"type": "text_delta"}]', "text_delta"],
 ])("%s is shown as %j", (payload, text) => expect(payloadPreview(payload as JsonText)).toBe(text))
 
 test("a long one is cut", () => expect(payloadPreview(JSON.stringify("ab ".repeat(500)) as JsonText)).toHaveLength(301))

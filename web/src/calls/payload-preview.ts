@@ -56,11 +56,15 @@ function isTold(name: string, value: JsonText | undefined): boolean {
 /** Of the pieces of one answer, as npm weave stores a stream of Anthropic, all that they say. */
 function lastOf(elements: readonly JsonText[]): JsonText | undefined {
   const last = elements.at(-1)
-  if (last === undefined || !isPiece(last)) return last
-  const said = elements.filter(isPiece).map((piece) => JSON.parse(memberTexts(piece).get("text") as JsonText) as string)
-  return JSON.stringify(said.join("")) as JsonText
+  if (last === undefined || pieceOf(last) === null) return last
+  return JSON.stringify(elements.map((element) => pieceOf(element) ?? "").join("")) as JsonText
 }
 
-function isPiece(element: JsonText): boolean {
-  return kindAt(element, 0) === "object" && memberTexts(element).get("type") === '"text_delta"'
+/** null: it is no piece of an answer. */
+function pieceOf(element: JsonText): string | null {
+  if (kindAt(element, 0) !== "object") return null
+  const members = memberTexts(element)
+  const text = members.get("text")
+  if (members.get("type") !== '"text_delta"' || text === undefined || kindAt(text, 0) !== "string") return null
+  return JSON.parse(text) as string
 }
