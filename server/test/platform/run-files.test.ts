@@ -165,6 +165,7 @@ test.each([
   "../up.txt",
   "a\\..\\..\\up.txt",
   "C:\\x",
+  "./c:x",
   "/etc/passwd",
   ".//etc/passwd",
   "a/../../b",

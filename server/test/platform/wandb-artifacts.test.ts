@@ -207,6 +207,7 @@ test.each([
     'the manifest says that "a" has 2 bytes, and what was stored has 1',
   ],
   ["a path that leads outside on Windows", { "a\\..\\..\\b": { digest: md5("a"), size: 1 } }, "is not a path inside"],
+  ["a path on another drive", { "c:b": { digest: md5("a"), size: 1 } }, "is not a path inside the artifact"],
   ["a path outside", { "../a": { digest: md5("a"), size: 1 } }, "is not a path inside the artifact"],
 ])("platform-wandb 9.1: a manifest that lies, by %s, is refused and commits nothing", async (_, contents, message) => {
   const names = newNames()

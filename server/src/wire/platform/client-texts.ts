@@ -6,7 +6,10 @@ export const text = z
   .string()
   .refine((value) => !value.includes("\0") && value.isWellFormed(), "is not well-formed Unicode")
 
-/** Whether the path of a file leads out of no folder that it is taken in: on Windows neither, where backslashes divide paths too. */
+/**
+ * Whether the path of a file leads out of no folder that it is taken in. On Windows neither, where backslashes divide paths
+ * too and `C:x` is in the current folder of another drive.
+ */
 export function leadsInside(path: string): boolean {
-  return !/^(?:[A-Za-z]:)?[\\/]/.test(path) && !path.split(/[\\/]/).includes("..")
+  return !/^(?:[A-Za-z]:|[\\/])/.test(path) && !path.split(/[\\/]/).includes("..")
 }
