@@ -501,6 +501,21 @@ describe("art-0.5.23 6: stored answers", () => {
     ])
   })
 
+  test("items of more answers than are read at once stand where they are named", async () => {
+    const ids: string[] = []
+    for (let n = 0; n < 12; n += 1) {
+      fake.handlers.chat = () => chatResult({ content: `answer ${n}` })
+      const { json } = await send({ input: "one" })
+      ids.unshift(json.output[0].id)
+    }
+    const named = [...ids, ids[0]].map((id) => ({ id }))
+    expect((await send({ input: [...named, { role: "user", content: "two" }] })).status).toBe(200)
+    const texts = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11].map((n) => `answer ${n}`)
+    expect(lastCall().messages.map(({ content }) => content)).toEqual([...texts, "two"])
+    const { status, json } = await send({ input: [...named, { id: `msg_${"0".repeat(35)}` }] })
+    expect([status, json.error.param]).toEqual([404, "input[13]"])
+  })
+
   test("it stands by itself: what came before it may be deleted", async () => {
     const first = await send({ input: "one" })
     const second = await send({ input: "two", previous_response_id: first.json.id })

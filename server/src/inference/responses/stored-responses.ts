@@ -25,8 +25,11 @@ const storedPerRemoval = 100
 /** A call to the engine may be no longer, and few bytes can name many. */
 const mostNamedCharacters = MAX_CALL_BYTES
 
-/** How many answers are in memory at once while items are looked for: one has its tokens beside its text. */
-const answersAtOnce = 100
+/**
+ * How many answers are in memory at once while items are looked for: one has its tokens beside its text. Of the answers
+ * before them only the named items are.
+ */
+const answersAtOnce = 10
 
 export class StoredResponses {
   readonly #database: CatalogDatabase
@@ -77,24 +80,24 @@ export class StoredResponses {
    */
   async withNamedItems(principal: Principal, input: ResponsesRequest["input"]): Promise<ResponsesRequest["input"]> {
     if (typeof input === "string") return input
-    const references = input.filter(isReference)
-    if (references.length === 0) return input
-    const ids = [...new Set(references.flatMap(({ id }) => responseOfItem(id ?? "") ?? []))]
-    const items = new Map<string, { item: ResponseInputItem; size: number }>()
-    for (let at = 0; at < ids.length; at += answersAtOnce) {
-      const answers = await findStoredAnswers(this.#database, teamIds(principal), ids.slice(at, at + answersAtOnce))
-      for (const item of answers.flatMap(outputOf))
-        items.set(item.id ?? "", { item, size: JSON.stringify(item).length })
-    }
+    const references = input.flatMap((item, index) => (isReference(item) ? [{ id: item.id ?? "", index }] : []))
+    const byAnswer = [...Map.groupBy(references, ({ id }) => responseOfItem(id) ?? "")]
+    const whole = [...input]
     let size = 0
-    return input.map((item, index) => {
-      if (!isReference(item)) return item
-      const found = items.get(item.id ?? "")
-      if (found === undefined) throw this.noSuchItem(item.id ?? "", `input[${index}]`)
-      size += found.size
-      if (size > mostNamedCharacters) throw tooLong(index)
-      return found.item
-    })
+    for (let at = 0; at < byAnswer.length; at += answersAtOnce) {
+      const slice = byAnswer.slice(at, at + answersAtOnce)
+      const ids = slice.map(([responseId]) => responseId)
+      const answers = await findStoredAnswers(this.#database, teamIds(principal), ids)
+      const items = new Map(answers.flatMap(outputOf).map((item) => [item.id, { item, length: lengthOf(item) }]))
+      for (const { id, index } of slice.flatMap(([, named]) => named)) {
+        const found = items.get(id)
+        if (found === undefined) throw this.noSuchItem(id, `input[${index}]`)
+        size += found.length
+        if (size > mostNamedCharacters) throw tooLong(index)
+        whole[index] = found.item
+      }
+    }
+    return whole
   }
 
   /** @throws {HeddleError} `not_found`, `forbidden`. */
@@ -127,6 +130,10 @@ function tooLong(index: number): HeddleError {
     `input[${index}]: the items that input names have more than ${mostNamedCharacters} characters together. ` +
     "Name fewer of them"
   return new HeddleError("payload_too_large", message, { param: `input[${index}]` })
+}
+
+function lengthOf(item: ResponseInputItem): number {
+  return JSON.stringify(item).length
 }
 
 function outputOf(answer: string): ResponseInputItem[] {
