@@ -38,7 +38,7 @@ export function toMessagesCall(body: MessagesRequest): SamplingCall {
 }
 
 /**
- * A thread may be lost at any time in Anthropic's own API too: @anthropic-ai/sdk 1.14.0 and anthropic 2.14.0 read the
+ * A thread may be lost at any time in Anthropic's own API too: @anthropic-ai/sdk 1.12.0 and anthropic 2.14.0 read the
  * `error_code` and send the whole conversation. What came with `continue` is the newest turn alone, without its tools.
  */
 function refuseHeldThread({ thread }: MessagesRequest): void {
