@@ -176,3 +176,13 @@ test("pictures of messages are media, also in the result of a tool beside its wo
     ["plain", [], []],
   ])
 })
+
+test("a function of a model and a text is a chat only if it answers as one: else its output would be nowhere", () => {
+  const inputs = { model: "m", input: "4+5=" }
+  expect([{ label: "sum" }, { data: [{ embedding: [0.5] }] }, 9].map((output) => read(inputs, output))).toEqual([
+    null,
+    null,
+    null,
+  ])
+  expect(said(inputs)).toEqual(["user: 4+5="])
+})

@@ -46,6 +46,8 @@ export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
   const prompt = request.messages.flatMap(messageOf)
   const answers = answersOf(JSON.parse(output))
   if (prompt.length === 0) return null
+  // Any function may take a model and a text. Shown as a chat, what it gives would be nowhere if it is no answer of one.
+  if (request.isText && answers.length === 0 && output !== "null") return null
   const isSaid = typeof request.system === "string" || Array.isArray(request.system)
   const system = isSaid ? messageOf({ role: "system", content: request.system }) : []
   return { messages: [...system, ...prompt, ...answers], answered: answers.length, tools: request.tools }
@@ -53,6 +55,8 @@ export function chatOf(inputs: JsonText, output: JsonText): Chat | null {
 
 interface Request {
   messages: unknown[]
+  /** A text stood for them. */
+  isText: boolean
   /** A text, or a list of parts as Anthropic takes it for what is to be cached. */
   system: unknown
   tools: number
@@ -60,12 +64,14 @@ interface Request {
 
 function requestOf(value: unknown, isInner = false): Request | null {
   if (!isJsonObject(value)) return null
-  const messages = [value["messages"], value["input"], value["gen_ai.input.messages"], askedAlone(value)].find(
+  const alone = askedAlone(value)
+  const messages = [value["messages"], value["input"], value["gen_ai.input.messages"], alone].find(
     (list) => Array.isArray(list) && list.length > 0 && list.every(isMessage),
   )
   if (Array.isArray(messages)) {
     return {
       messages,
+      isText: messages === alone,
       system: value["system"] ?? value["instructions"],
       tools: Array.isArray(value["tools"]) ? value["tools"].length : 0,
     }
