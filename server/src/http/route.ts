@@ -72,7 +72,7 @@ export interface Route<S extends RouteSchemas = RouteSchemas> {
   streamsBody?: boolean
   /** The body is decoded but not parsed: the handler gets its bytes, and `schemas.body` is not given. */
   rawBody?: boolean
-  /** With `rawBody`: the handler gets stars where the body has the key of its request. For what others may read. */
+  /** The handler gets stars where the body, which it does not stream, has the key of its request. For what others may read. */
   hidesKey?: true
   /** Limit on a body held in memory. Default: 32 MiB with `rawBody`, else the limit `json_body_bytes`. */
   maximumBodyBytes?: number

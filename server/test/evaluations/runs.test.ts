@@ -277,6 +277,18 @@ describe("objects 7: a prediction", () => {
     expect((await project.get(`predictions?evaluation_run_id=${run}`)).text).toBe(`${text}\n`)
   })
 
+  test("calls 1.5: the key of the request is not stored with what it predicted", async () => {
+    const project = projectOf()
+    const { key } = opened.acme
+    const body = { model: "m", inputs: { client: { apiKey: key } }, output: { sent: `Bearer ${key}` } }
+    const { prediction_id } = (await project.post("predictions", body)).body as { prediction_id: string }
+    const stars = "*".repeat(key.length)
+    expect((await project.get(`predictions/${prediction_id}`)).body).toMatchObject({
+      inputs: { client: { apiKey: stars } },
+      output: { sent: `Bearer ${stars}` },
+    })
+  })
+
   test("finishing it ends its predict_and_score call with output, scores and latency, and not the prediction", async () => {
     const project = projectOf()
     const run = await project.run()

@@ -44,6 +44,18 @@ const brief = (one: Record<string, unknown>) => `${String(one["object_id"])}:v${
 const value = async (project_id: string, object_id: string, digest: string) =>
   ((await acme.post("/obj/read", { project_id, object_id, digest })).body as { obj: { val: unknown } }).obj.val
 
+test.each([
+  ["models", { name: "m", source_code: "x", attributes: { client: "KEY" } }],
+  ["ops", { name: "o", source_code: "client = KEY" }],
+])("objects 3.1: the key of the request is not published with its object, among %s", async (kind, body) => {
+  const project = acme.newProject()
+  const text = JSON.stringify(body).replaceAll("KEY", acme.key)
+  const { object_id } = await made(project, kind, JSON.parse(text))
+  const shown = await acme.get(at(project, kind, object_id, "latest"))
+  expect(shown.text).toContain("*".repeat(acme.key.length))
+  expect(shown.text).not.toContain(acme.key)
+})
+
 describe("objects 2.1, 7: datasets", () => {
   test("a dataset is a table under a name, with the SDK's digest", async () => {
     const project = acme.newProject()

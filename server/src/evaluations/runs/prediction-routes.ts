@@ -39,6 +39,7 @@ export function predictionRoutes(dependencies: CallDependencies): Route[] {
       summary: "Record a model's output for its inputs",
       schemas: { params: projectParams },
       rawBody: true,
+      hidesKey: true,
       bodyDocument: predictionCreateBody,
       response: predictionCreated,
       handle: async (context) => {

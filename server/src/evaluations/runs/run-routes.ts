@@ -39,6 +39,7 @@ export function runRoutes(dependencies: CallDependencies): Route[] {
       access: { right: "write", of: "project path.entity/project", ingest: true },
       summary: "Start an evaluation run",
       schemas: { params: projectParams, body: evaluationRunCreateBody },
+      hidesKey: true,
       response: evaluationRunCreated,
       handle: async ({ body, params, principal }) => createRun(dependencies, principal, projectNameOf(params), body),
     }),
@@ -52,6 +53,7 @@ export function runRoutes(dependencies: CallDependencies): Route[] {
       summary: "Finish an evaluation run with the means of its scores",
       schemas: { params: evaluationRunParams },
       rawBody: true,
+      hidesKey: true,
       bodyDocument: evaluationRunFinishBody,
       response: finished,
       handle: async (context) => {

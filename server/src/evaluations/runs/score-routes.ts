@@ -31,6 +31,7 @@ export function scoreRoutes(dependencies: CallDependencies): Route[] {
       summary: "Score a prediction",
       schemas: { params: projectParams },
       rawBody: true,
+      hidesKey: true,
       bodyDocument: scoreCreateBody,
       response: scoreCreated,
       handle: async (context) => {

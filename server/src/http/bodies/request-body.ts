@@ -38,9 +38,12 @@ export function bringsBody(route: Route, { headers }: FastifyRequest): boolean {
  * @throws {JsonTextError} nested too deep.
  */
 export async function readBody(route: Route, request: FastifyRequest, held: HeldBody): Promise<unknown> {
-  if (route.rawBody === true) return rawBody(route, request, held)
   const { limits } = request.server
-  const bytes = await wholeBody(request.raw, route.maximumBodyBytes ?? limits.json_body_bytes, held)
+  const usualBytes = route.rawBody === true ? maximumRawBytes : limits.json_body_bytes
+  const bytes = await wholeBody(request.raw, route.maximumBodyBytes ?? usualBytes, held)
+  const key = route.hidesKey === true ? keyOf(request.headers) : null
+  if (key !== null) hideKey(bytes, key)
+  if (route.rawBody === true) return bytes
   const text = bytes.toString("utf8")
   const values = countValues(text)
   const mostValues = route.maximumBodyValues ?? limits.json_body_values
@@ -49,13 +52,6 @@ export async function readBody(route: Route, request: FastifyRequest, held: Held
   const isTolerant = route.dialect === "reason"
   if (mayChangeNumbers(text)) request.exactBody = () => parseExact(isTolerant ? withoutNotFinite(text) : text)
   return isTolerant ? parseTolerantly(text) : parseJson(text)
-}
-
-async function rawBody(route: Route, { raw, headers }: FastifyRequest, held: HeldBody): Promise<Buffer> {
-  const bytes = await wholeBody(raw, route.maximumBodyBytes ?? maximumRawBytes, held)
-  const key = route.hidesKey === true ? keyOf(headers) : null
-  if (key !== null) hideKey(bytes, key)
-  return bytes
 }
 
 function tooManyValues(most: number): HeddleError {

@@ -36,6 +36,7 @@ function sharedBy({ name, noun, tag }: ObjectFamily) {
     path: `/v2/:entity/:project/${name}`,
     access: { right: "write", of: "project path.entity/project", ingest: true },
     summary,
+    hidesKey: true,
   } as const
 }
 
