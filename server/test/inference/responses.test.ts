@@ -511,7 +511,7 @@ describe("art-0.5.23 6: stored answers", () => {
     const named = [...ids, ids[0]].map((id) => ({ id }))
     expect((await send({ input: [...named, { role: "user", content: "two" }] })).status).toBe(200)
     const texts = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11].map((n) => `answer ${n}`)
-    expect(lastCall().messages.map(({ content }) => content)).toEqual([...texts, "two"])
+    expect(lastCall().messages?.map(({ content }) => content)).toEqual([...texts, "two"])
     const { status, json } = await send({ input: [...named, { id: `msg_${"0".repeat(35)}` }] })
     expect([status, json.error.param]).toEqual([404, "input[13]"])
   })
