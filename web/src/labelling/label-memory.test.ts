@@ -21,6 +21,7 @@ const full: Storage = {
 test("labels are given and sent from a browser that has no room to keep them", async () => {
   const sent: string[] = []
   const session = new LabelSession({
+    queueId: "queue",
     leaseSeconds: 60,
     ahead: 0,
     memory: browserMemory(full, "user", "queue"),

@@ -53,11 +53,12 @@ function queueOf(...ids: string[]) {
     finish: (id) => step(`finish ${id}`, () => void open.splice(open.indexOf(id), 1)),
     undo: (id) => step(`undo ${id}`, () => open.unshift(id) > 0),
   }
-  return { open, log, requests, fail: (error: ApiError | null) => (failure = error) }
+  return { id: crypto.randomUUID(), open, log, requests, fail: (error: ApiError | null) => (failure = error) }
 }
 
 function work(queue: ReturnType<typeof queueOf>, kept = memory()) {
-  const session = new LabelSession({ leaseSeconds: 60, ahead: 2, memory: kept, requests: queue.requests })
+  const options = { queueId: queue.id, leaseSeconds: 60, ahead: 2, memory: kept }
+  const session = new LabelSession({ ...options, requests: queue.requests })
   const heldIds = () => session.current().held.map(({ id }) => id)
   const label = (id: string) =>
     session.finish([{ item: item(id), state: "completed", draft: rude, labels: [], note: null, text: "rude" }])
@@ -179,6 +180,29 @@ describe("items in hand", () => {
     leavesAtHold.open("a")
     await expect.poll(() => queue.log.slice(2)).toEqual(["hold a", "release a"])
     expect(leavesAtHold.current().held).toEqual([])
+  })
+
+  test("who is back before the items came keeps them: the server's leases are of the person", async () => {
+    const queue = queueOf("a", "b")
+    const { next } = queue.requests
+    const slow = Promise.withResolvers<void>()
+    const left = work(queue).session
+    queue.requests.next = async (ahead) => {
+      left.close()
+      queue.requests.next = next
+      await slow.promise
+      return next(ahead)
+    }
+    left.open(null)
+    await expect.poll(() => queue.requests.next).toBe(next)
+    const { session, heldIds } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b"])
+    slow.resolve()
+    await expect.poll(() => queue.log).toEqual(["next", "next"])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(queue.log).toEqual(["next", "next"])
+    session.close()
   })
 })
 

@@ -91,6 +91,7 @@ export interface LabelState {
 }
 
 interface Options {
+  queueId: string
   leaseSeconds: number
   /** Items held behind the one in hand. */
   ahead: number
@@ -108,6 +109,9 @@ const firstRetryMs = 1_000
 const lastRetryMs = 15_000
 /** So often it is asked whether something came free. */
 const emptyMs = 10_000
+
+/** Those that are open in this page. */
+const openSessions = new Set<LabelSession>()
 
 export class LabelSession {
   readonly #options: Options
@@ -157,6 +161,7 @@ export class LabelSession {
   /** Begins, with this item in hand where one is named. */
   open(itemId: string | null): void {
     this.#isClosed = false
+    openSessions.add(this)
     this.#enqueue(async () => {
       if (itemId !== null && !this.#state.waiting.some(({ item }) => item.id === itemId)) await this.#takeFirst(itemId)
       await this.#send()
@@ -167,6 +172,7 @@ export class LabelSession {
   /** Ends, and gives back what was not begun. What was finished is sent all the same. */
   close(): void {
     this.#isClosed = true
+    openSessions.delete(this)
     if (this.#timer !== null) clearTimeout(this.#timer)
     const { held, lost } = this.#state
     this.#giveBack(held.filter(({ id }) => id !== lost))
@@ -178,6 +184,12 @@ export class LabelSession {
     for (const { id } of items) {
       if (!this.#state.drafts.has(id)) void this.#options.requests.release(id).catch(() => undefined)
     }
+  }
+
+  /** What came after the end. Leases are of a person: who is back in the queue meanwhile may have the same items in hand. */
+  #giveBackLate(items: readonly Item[]): void {
+    const { queueId } = this.#options
+    if (![...openSessions].some((other) => other.#options.queueId === queueId)) this.#giveBack(items)
   }
 
   setAhead(ahead: number): void {
@@ -326,7 +338,7 @@ export class LabelSession {
   async #takeFirst(itemId: string): Promise<void> {
     try {
       const item = await this.#options.requests.hold(itemId)
-      if (this.#isClosed) return this.#giveBack([item])
+      if (this.#isClosed) return this.#giveBackLate([item])
       this.#set({ held: [item], phase: "working", leases: this.#leasesWith([itemId]) })
     } catch {
       // Then it is the next one.
@@ -378,7 +390,7 @@ export class LabelSession {
       const waiting = new Set(this.#state.waiting.map((one) => one.item.id))
       const given = [...(item === null ? [] : [item]), ...ahead.map((one) => one.item)]
       const own = new Map(given.filter(({ id }) => !waiting.has(id)).map((one) => [one.id, one]))
-      if (this.#isClosed) return this.#giveBack([...own.values()])
+      if (this.#isClosed) return this.#giveBackLate([...own.values()])
       const [first, ...others] = this.#state.held
       const isAway = first !== undefined && !own.has(first.id)
       // One that went to somebody else before anything was chosen makes place for the next without a word.

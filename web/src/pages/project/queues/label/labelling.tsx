@@ -66,6 +66,7 @@ export function Labelling({ project, queue, caller, work, workReadAt, fields }: 
   const [session] = useState(
     () =>
       new LabelSession({
+        queueId: queue.id,
         leaseSeconds,
         ahead: isBulk ? bulkAhead : itemsAhead,
         memory: browserMemory(localStorage, caller.user_id, queue.id),
