@@ -186,3 +186,12 @@ test("a function of a model and a text is a chat only if it answers as one: else
   ])
   expect(said(inputs)).toEqual(["user: 4+5="])
 })
+
+test("a call without arguments, as npm weave stores a stream of Anthropic, has an empty object of them", () => {
+  const content = [
+    { type: "tool_use", id: "1", name: "now", input: {} },
+    { type: "input_json_delta", partial_json: "" },
+  ]
+  const chat = read({ messages: [user] }, { messages: [{ role: "assistant", content }] })
+  expect(chat?.messages.at(-1)?.toolCalls).toEqual([{ name: "now", arguments: "{}" }])
+})

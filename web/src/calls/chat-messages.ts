@@ -166,8 +166,12 @@ export function partName(type: unknown): string {
   return fieldText(type ?? "part").replace(/^(?:input_)?(image)(?:_url)?$/, "$1")
 }
 
-/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
+/**
+ * npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. A call
+ * without arguments has one piece, the empty text.
+ */
 export function addArguments(calls: ToolCall[], piece: string): void {
+  if (piece === "") return
   const call = calls.at(-1)
   if (call !== undefined) call.arguments = call.arguments === "{}" ? piece : call.arguments + piece
 }

@@ -144,6 +144,15 @@ test("Messages that npm weave traced: a client beside its argument, and a stream
   })
 })
 
+test("Messages that npm weave traced: a call without arguments, whose only piece is empty", async () => {
+  const content = [
+    { type: "tool_use", id: "1", name: "now", input: {} },
+    { type: "input_json_delta", partial_json: "" },
+  ]
+  const call = { inputs: { messages: [user("Time?")] }, output: { messages: [{ role: "assistant", content }] } }
+  expect(await row(call)).toMatchObject({ messages: [{}, { tool_calls: [{ function: { arguments: "{}" } }] }] })
+})
+
 test("a ref is neither question nor answer", async () => {
   const ref = "weave:///e/p/object/d:a1/attr/rows/id/b2"
   const answers = ["a", "b", ref]

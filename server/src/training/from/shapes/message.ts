@@ -118,8 +118,12 @@ function addPart(part: Loose, texts: string[], parts: Parts): void {
   } else throw new NotText(`a part of the type "${type}"`)
 }
 
-/** npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. */
+/**
+ * npm weave 0.11.1 keeps the pieces of Anthropic's streams behind the block that they belong to, which begins empty. A call
+ * without arguments has one piece, the empty text.
+ */
 function addArguments(calls: Loose[], piece: string): void {
+  if (piece === "") return
   const call = calls.at(-1)?.["function"]
   if (isJsonObject(call)) call["arguments"] = call["arguments"] === "{}" ? piece : String(call["arguments"]) + piece
 }
