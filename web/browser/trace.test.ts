@@ -190,6 +190,8 @@ describe("the selected call", () => {
   test("takes feedback, which is stored with it", async () => {
     const { page, close } = await open(`?span=${ids["search"]}&tab=feedback`)
     await page.getByText("Nobody has said anything of this call yet.").waitFor()
+    // It is offered once it is known that she may give feedback.
+    await page.getByLabel("Note").waitFor()
     await page.keyboard.press("n")
     await page.keyboard.type("misses § 4.2")
     await page.keyboard.press("Enter")
