@@ -33,6 +33,14 @@ async function drawn(page: Page, chart: string) {
   await page.getByRole("region", { name: chart, exact: true }).locator('[data-drawn="true"]').waitFor()
 }
 
+/** Where the area of a drawn chart lies. A chart whose data have just come is drawn anew, and has no area for a moment. */
+async function areaOf(page: Page, chart: string) {
+  await drawn(page, chart)
+  const area = page.getByRole("region", { name: chart, exact: true }).locator(".u-over")
+  await expect.poll(async () => (await area.boundingBox())?.width ?? 0).toBeGreaterThan(0)
+  return (await area.boundingBox()) ?? expect.unreachable()
+}
+
 describe("models", () => {
   test("the list has the curve of each, where it stands, and leads to it", async () => {
     const visit = await open("/models")
@@ -103,9 +111,7 @@ describe("models", () => {
 
   test("the part that is shown is in the address, too", async () => {
     const { page, close } = await open("/models/returns-agent")
-    await drawn(page, "Reward")
-    const box = await page.getByRole("region", { name: "Reward", exact: true }).locator(".u-over").boundingBox()
-    if (box === null) throw new Error("the chart has no area")
+    const box = await areaOf(page, "Reward")
     await page.mouse.move(box.x + box.width * 0.1, box.y + 40)
     await page.mouse.down()
     await page.mouse.move(box.x + box.width * 0.7, box.y + 40, { steps: 5 })
@@ -118,9 +124,7 @@ describe("models", () => {
 
   test("a click on a curve leads to the step that lies there, and back again", async () => {
     const { page, close } = await open("/models/returns-agent")
-    await drawn(page, "Loss")
-    const box = await page.getByRole("region", { name: "Loss", exact: true }).locator(".u-over").boundingBox()
-    if (box === null) throw new Error("the chart has no area")
+    const box = await areaOf(page, "Loss")
     // Of three steps the second.
     await page.mouse.click(box.x + box.width * 0.45, box.y + 30)
     await page.waitForURL("**/models/returns-agent/steps/2")
