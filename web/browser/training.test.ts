@@ -33,9 +33,10 @@ async function drawn(page: Page, chart: string) {
   await page.getByRole("region", { name: chart, exact: true }).locator('[data-drawn="true"]').waitFor()
 }
 
-/** Where the area of a drawn chart lies. A chart whose data have just come is drawn anew, and has no area for a moment. */
+/** Where the area of a drawn chart lies, once all that moves it or draws it anew has come. */
 async function areaOf(page: Page, chart: string) {
   await drawn(page, chart)
+  await page.waitForLoadState("networkidle")
   const area = page.getByRole("region", { name: chart, exact: true }).locator(".u-over")
   await expect.poll(async () => (await area.boundingBox())?.width ?? 0).toBeGreaterThan(0)
   return (await area.boundingBox()) ?? expect.unreachable()
