@@ -37,33 +37,24 @@ export async function newVisit(browser: Browser, options: BrowserContextOptions 
 const leftContexts = new WeakMap<Browser, Map<string, BrowserContext[]>>()
 
 /**
- * Opens a page in a context that an earlier visit to the server at `url` has left, if there is one: without its cookies and
- * storage, but its code is there and compiled, which is half of the work of a visit. What else a test changes in a context,
- * its clock for one, stays: such a test closes the context instead of the visit.
+ * Opens a page in a context that an earlier visit has left, if there is one: without its cookies and storage, but its code
+ * is there and compiled, which is half of the work of a visit. What else a test changes in a context, its clock for one,
+ * stays: such a test closes the context instead of the visit.
  */
-export async function nextVisit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function nextVisit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
   const lefts = leftContexts.get(browser) ?? new Map<string, BrowserContext[]>()
   leftContexts.set(browser, lefts)
-  const key = JSON.stringify([url, options])
+  const key = JSON.stringify(options)
   const left = lefts.get(key) ?? []
   lefts.set(key, left)
-  const context = left.pop() ?? (await keptContext(browser, url, options))
+  const context = left.pop() ?? (await newContext(browser, options))
   const visit = await openPage(context)
   const close = async () => {
     await forget(visit.page)
-    const [, ...pages] = context.pages()
-    await Promise.all(pages.map((page) => page.close()))
+    await Promise.all(context.pages().map((page) => page.close()))
     left.push(context)
   }
   return { ...visit, close }
-}
-
-/** A context with a page that stays: their process, and what is compiled in it, lives as long as one of its pages. */
-async function keptContext(browser: Browser, url: string, options: BrowserContextOptions): Promise<BrowserContext> {
-  const context = await newContext(browser, options)
-  const page = await context.newPage()
-  await page.goto(`${url}/health`)
-  return context
 }
 
 /** Removes what the page's origin keeps in its context, but for the cache. */

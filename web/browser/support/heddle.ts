@@ -53,7 +53,7 @@ export async function signedIn(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const visit = await nextVisit(browser, heddle.url, options)
+  const visit = await nextVisit(browser, options)
   const answer = await visit.page.context().request.post(`${heddle.url}/v1/session`, {
     data: { api_key: heddle.key },
     headers: { origin: heddle.url, "x-heddle-csrf": "1" },
