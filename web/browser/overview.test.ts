@@ -116,15 +116,14 @@ describe("the overview shows", () => {
 })
 
 test("how long ago something was goes on while it is shown", async () => {
-  const { page } = await open()
+  const { page, close } = await open()
   await page.clock.install()
   await page.reload()
   const newest = page.getByRole("navigation", { name: "The loop" }).locator("time").first()
   await newest.waitFor()
   await page.clock.fastForward("05:00:00")
   await expect.poll(() => newest.textContent()).toBe("5 hr. ago")
-  // Its clock stays with the context.
-  await page.context().close()
+  await close()
 })
 
 test("that nothing waits is not said while some of it could not be read", async () => {

@@ -475,7 +475,7 @@ test("a parameter keeps the focus when it is set", async () => {
 })
 
 test("whoever leaves while the address waits for the end of the typing is not called back", async () => {
-  const { page } = await open("?m=heddle/tiny")
+  const { page, close } = await open("?m=heddle/tiny")
   const prompt = page.getByLabel("Message 1, user")
   await prompt.waitFor()
   await page.clock.install()
@@ -485,8 +485,7 @@ test("whoever leaves while the address waits for the end of the typing is not ca
   await prompt.waitFor({ state: "detached" })
   await page.clock.runFor(5_000)
   expect(new URL(page.url()).pathname).toBe(`/${filled.id}/traces`)
-  // Its clock stays with the context.
-  await page.context().close()
+  await close()
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {

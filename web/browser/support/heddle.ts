@@ -6,7 +6,7 @@ import path from "node:path"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { adminKey } from "../../../server/test/support/admin-key.ts"
 import { type RunningServer, startServer } from "../../../server/test/support/server-process.ts"
-import { nextVisit, type Visit } from "./browser.ts"
+import { newVisit, type Visit } from "./browser.ts"
 
 export interface Heddle extends RunningServer {
   key: string
@@ -46,14 +46,14 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click()
 }
 
-/** Opens `url` with a session of its own. Tests of signing in itself are in sign-in.test.ts. */
+/** Opens `url` in a context with a session of its own. Tests of signing in itself are in sign-in.test.ts. */
 export async function signedIn(
   browser: Browser,
   heddle: Heddle,
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const visit = await nextVisit(browser, options)
+  const visit = await newVisit(browser, options)
   const answer = await visit.page.context().request.post(`${heddle.url}/v1/session`, {
     data: { api_key: heddle.key },
     headers: { origin: heddle.url, "x-heddle-csrf": "1" },
