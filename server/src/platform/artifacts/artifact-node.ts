@@ -1,5 +1,5 @@
 /** Versions, their places in collections, and collections, as GraphQL shows them: platform-wandb 3.2, 4. */
-import { scopeAllows, teamIds } from "../../access/can.ts"
+import { teamIds } from "../../access/can.ts"
 import { makerOf, type RunName, usersOf } from "../../storage/catalog/artifacts/artifact-lineage.ts"
 import { type AliasRecord, aliasesOf, listAliases } from "../../storage/catalog/artifacts/artifact-aliases.ts"
 import {
@@ -15,7 +15,7 @@ import {
 import { type CollectionRecord, findCollectionById } from "../../storage/catalog/artifacts/artifact-collections.ts"
 import { HeddleError } from "../../errors.ts"
 import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
-import type { RunContext } from "../runs/run-context.ts"
+import { type RunContext, withContentsForReaders } from "../runs/run-context.ts"
 import { globalId } from "../runs/run-ids.ts"
 import { describeNamedProject } from "../runs/named-project.ts"
 import { once } from "../runs/run-reads.ts"
@@ -43,18 +43,13 @@ const contentFields = [
   "artifactMemberships",
 ]
 
-/**
- * A key that may only add is told which version it writes, and nothing that is in it.
- * `aliases`: of all that are described together, read once when the first is asked for.
- */
+/** `aliases`: of all that are described together, read once when the first is asked for. */
 export function describeArtifact(
   context: RunContext,
   artifact: ArtifactRecord,
   aliases: () => Promise<AliasRecord[]> = once(() => aliasesOf(context.database, [artifact.id])),
 ) {
-  const described = wholeArtifact(context, artifact, aliases)
-  if (scopeAllows(context.principal.scope, { right: "read" })) return described
-  return { ...described, ...Object.fromEntries(contentFields.map((name) => [name, null])) }
+  return withContentsForReaders(context, wholeArtifact(context, artifact, aliases), contentFields)
 }
 
 function wholeArtifact(context: RunContext, artifact: ArtifactRecord, aliases: () => Promise<AliasRecord[]>) {

@@ -1,5 +1,5 @@
 /** The GraphQL type `Run`. */
-import { can, ownTeam, scopeAllows } from "../../access/can.ts"
+import { can, ownTeam } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
 import { type RunRecord, reportedState } from "../../storage/catalog/runs/runs.ts"
@@ -17,7 +17,7 @@ import {
 } from "./history-fields.ts"
 import { fileName, mayBeFileName } from "../../wire/platform/run-inputs.ts"
 import { describeNamedProject } from "./named-project.ts"
-import type { RunContext } from "./run-context.ts"
+import { type RunContext, withContentsForReaders } from "./run-context.ts"
 import { globalId, projectNumber } from "./run-ids.ts"
 import { type PageArguments, runArtifacts } from "../artifacts/run-artifacts.ts"
 import { once } from "./run-reads.ts"
@@ -48,11 +48,8 @@ const contentFields = [
   "inputArtifacts",
 ]
 
-/** A key that may only add is told which run it writes, and nothing that is in it. */
 export function describeRun(context: RunContext, run: RunRecord): Record<string, unknown> {
-  const described = wholeRun(context, run)
-  if (scopeAllows(context.principal.scope, { right: "read" })) return described
-  return { ...described, ...Object.fromEntries(contentFields.map((name) => [name, null])) }
+  return withContentsForReaders(context, wholeRun(context, run), contentFields)
 }
 
 function wholeRun(context: RunContext, run: RunRecord) {
