@@ -50,14 +50,10 @@ export async function findStoredResponse(
   entityIds: readonly string[],
   id: string,
 ): Promise<StoredResponse | null> {
-  const row = await database
-    .selectFrom("stored_responses as r")
-    .innerJoin("projects as p", "p.id", "r.project_id")
+  const row = await readableIn(database, entityIds)
     .innerJoin("entities as e", "e.id", "p.entity_id")
     .select(["r.input", "r.answer", "p.id as project_id", "p.name as project", "e.id as entity_id", "e.name as entity"])
     .where("r.id", "=", id)
-    .where("p.entity_id", "in", entityIds)
-    .where("r.expires_at", ">", sql<Date>`now()`)
     .executeTakeFirst()
   return row ?? null
 }
@@ -68,15 +64,17 @@ export async function findStoredAnswers(
   entityIds: readonly string[],
   ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await database
+  const rows = await readableIn(database, entityIds).select("r.answer").where("r.id", "in", ids).execute()
+  return rows.map(({ answer }) => answer)
+}
+
+/** Those of these teams whose time is not over. */
+function readableIn(database: CatalogDatabase, entityIds: readonly string[]) {
+  return database
     .selectFrom("stored_responses as r")
     .innerJoin("projects as p", "p.id", "r.project_id")
-    .select("r.answer")
-    .where("r.id", "in", ids)
     .where("p.entity_id", "in", entityIds)
     .where("r.expires_at", ">", sql<Date>`now()`)
-    .execute()
-  return rows.map(({ answer }) => answer)
 }
 
 /** false: there was none that the caller may see. */
