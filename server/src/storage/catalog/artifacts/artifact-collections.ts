@@ -1,6 +1,7 @@
 /** Collections that versions of artifacts are found in, and their types: platform-wandb 9. */
 import { type Selectable, sql } from "kysely"
 import { isUuid } from "../identifiers.ts"
+import { inOrder } from "../in-order.ts"
 import { withinTime } from "../list-filter.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isStorable } from "../storable-text.ts"
@@ -103,8 +104,7 @@ const bytesOfCollection = sql<number>`coalesce(octet_length(artifact_collections
 export async function collectionsOf(database: CatalogDatabase, ids: readonly string[]): Promise<CollectionRecord[]> {
   if (ids.length === 0) return []
   const rows = await namedCollections(database).where("artifact_collections.id", "in", idListOf(ids)).execute()
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  return inOrder(ids, rows)
 }
 
 export async function countCollections(

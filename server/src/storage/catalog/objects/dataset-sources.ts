@@ -1,6 +1,7 @@
 /** Links from rows of datasets to what they came from: evaluation-store-objects 10. */
 import { sql } from "kysely"
 import type { DatasetSourceTable, SourceKind } from "./dataset-sources-schema.ts"
+import { inOrder } from "../in-order.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { idListOf, listOf } from "../text-lists.ts"
 
@@ -136,8 +137,7 @@ export async function findLinks(
     .where("project_id", "=", projectId)
     .where("id", "in", idListOf(ids))
     .execute()
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  return inOrder(ids, rows)
 }
 
 export interface SourceKey {

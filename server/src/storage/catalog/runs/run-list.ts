@@ -1,5 +1,6 @@
 /** Runs of a project in pages. */
 import { sql } from "kysely"
+import { inOrder } from "../in-order.ts"
 import { withinTime } from "../list-filter.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { fittingPage } from "../page-bytes.ts"
@@ -39,9 +40,7 @@ export async function listRuns(
       .execute()
     const ids = fittingPage(found.slice(0, limit)).map(({ id }) => id)
     const runs = ids.length === 0 ? [] : await namedRuns(transaction).where("runs.id", "in", ids).execute()
-    const place = new Map(ids.map((id, index) => [id, index]))
-    runs.sort((one, other) => (place.get(one.id) ?? 0) - (place.get(other.id) ?? 0))
-    return { runs, hasMore: found.length > ids.length }
+    return { runs: inOrder(ids, runs), hasMore: found.length > ids.length }
   })
 }
 
