@@ -5,17 +5,12 @@ import type { MappedRow, RowPreview } from "../map-rows-task.ts"
 import type { Sizes } from "../row-sizes.ts"
 
 /** The part of a row that a job keeps. */
-export interface KeptRow {
-  id: string
-  rowDigest: string | null
-  rolloutId: string | null
-  feedbackIds: string[]
-  score: number | null
-  isCorrected: boolean
-  group: string | null
+export interface KeptRow extends Pick<
+  MappedRow,
+  "id" | "rowDigest" | "rolloutId" | "feedbackIds" | "score" | "isCorrected" | "group" | "bytes"
+> {
   /** In the file of texts. */
   offset: number
-  bytes: number
   /** The tokens are taken from there; null: the row holds them. */
   ledgerKey: string | null
 }
