@@ -1,16 +1,63 @@
+/** A vote for one of the answers, blind or not. */
 import { useMutation } from "@tanstack/react-query"
+import { getRouteApi } from "@tanstack/react-router"
 import { useGiveFeedback } from "../../../api/calls/feedback.ts"
-import { votesOf, withStoredVerdicts } from "../../../playground/blind.ts"
+import { isHidden, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
-import { changeConversation } from "./conversations.ts"
+import { changeConversation, setConversation } from "./conversations.ts"
+
+const route = getRouteApi("/signed-in/$entity/$project/playground/{-$conversation}")
+
+export interface Vote {
+  isBlind: boolean
+  /** Which answer is whose is not shown. */
+  isHidden: boolean
+  /** In which order the columns stand. */
+  order: readonly number[]
+  toggleBlind: () => void
+  canJudge: boolean
+  /** `winner`: a column; null: no difference. */
+  judge: (winner: number | null) => void
+  isPending: boolean
+  error: Error | null
+}
+
+export function useVote(projectId: string, id: string, conversation: Conversation): Vote {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const vote = useStoredVote(projectId, id)
+  const { columns, blind } = conversation
+  const isBlind = search.blind === true
+  const hidden = isBlind && isHidden(conversation)
+  return {
+    isBlind,
+    isHidden: hidden,
+    order: orderOf(columns.length, isBlind ? blind?.order : undefined),
+    toggleBlind: () => {
+      // A user who has seen which answer is whose cannot vote blindly any more.
+      if (hidden && blind !== undefined) {
+        setConversation(id, { ...conversation, blind: { ...blind, isOpen: true } }, true)
+      }
+      void navigate({ search: (before) => ({ ...before, blind: isBlind ? undefined : true }), replace: true })
+    },
+    canJudge: columns.length > 1 && withVerdicts(conversation, null) !== null,
+    judge: (winner) => {
+      const judged = withVerdicts(conversation, winner)
+      if (judged === null || vote.isPending) return
+      vote.mutate({ conversation: judged, isBlind: hidden })
+    },
+    isPending: vote.isPending,
+    error: vote.error,
+  }
+}
 
 interface Judged {
   conversation: Conversation
   isBlind: boolean
 }
 
-/** Stores a vote as feedback `playground.vote` on the recorded call of each answer. */
-export function useVote(projectId: string, conversationId: string) {
+/** Stores it as feedback `playground.vote` on the recorded call of each answer. */
+function useStoredVote(projectId: string, conversationId: string) {
   const give = useGiveFeedback()
   return useMutation<unknown, Error, Judged>({
     mutationFn: ({ conversation, isBlind }) =>
