@@ -367,4 +367,19 @@ describe("behind a proxy", () => {
     expect([foreign(requests, root()), complaints.filter(isUnexpected)]).toEqual([[], []])
     await close()
   })
+
+  test("a command that is copied from a page names the path that it takes off", async () => {
+    const now = new Date().toISOString()
+    const call = { project_id: "local/unpriced", id: randomUUID(), trace_id: randomUUID(), op_name: "answer" }
+    const told = { attributes: {}, inputs: {}, output: {}, summary: { usage: { "our-own": { requests: 1 } } } }
+    const batch = [{ ...call, ...told, parent_id: null, started_at: now, ended_at: now }]
+    await heddle.send("POST", "/v2/local/unpriced/calls/complete", { batch })
+    const { page, close } = await newVisit(browser)
+    await page.goto(`${proxied}/tools/ml/local/unpriced/settings/usage`)
+    await signIn(page, heddle.key)
+    await page.getByText("Give our-own a price").click()
+    const code = await page.getByRole("region", { name: "A price for our-own" }).innerText()
+    expect(code).toContain(`${proxied}/tools/ml/cost/create`)
+    await close()
+  })
 })

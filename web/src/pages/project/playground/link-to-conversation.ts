@@ -1,4 +1,4 @@
-import { addressOf } from "../../../base-path.ts"
+import { serverUrl } from "../../../base-path.ts"
 import { type Conversation, lastAnswer, smallOf } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { stringifySearch } from "../../../url/search.ts"
@@ -18,5 +18,5 @@ export function linkToConversation(
   const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
   const of = small === null || hasMore ? { from: calls[0] ?? search.from } : { ...small, from: undefined }
   const keys = stringifySearch({ ...search, m: conversation.columns.map(({ model }) => model), ...of })
-  return `${window.location.origin}${addressOf(`/${project.id}/playground`)}${keys}`
+  return `${serverUrl}/${project.id}/playground${keys}`
 }

@@ -2,7 +2,7 @@
 import type { MemberRole } from "@heddle/server/wire/platform/access.ts"
 import { type FormEvent, useState } from "react"
 import { useInvite } from "../../../../api/organization/organization.ts"
-import { addressOf } from "../../../../base-path.ts"
+import { serverUrl } from "../../../../base-path.ts"
 import { useNow } from "../../../../clock/use-now.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { CopyButton } from "../../../../components/controls/copy-button.tsx"
@@ -77,5 +77,5 @@ export function Invite({ team, onClose }: { team: string; onClose: () => void })
 
 /** Behind the #, which is not sent to servers. */
 function linkOf(token: string): string {
-  return `${window.location.origin}${addressOf("/login")}#invitation=${token}`
+  return `${serverUrl}/login#invitation=${token}`
 }

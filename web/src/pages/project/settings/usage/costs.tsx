@@ -2,6 +2,7 @@
 import { getRouteApi } from "@tanstack/react-router"
 import { ApiError } from "../../../../api/api-error.ts"
 import { type CallStats, useCallStats } from "../../../../api/calls/calls.ts"
+import { serverUrl } from "../../../../base-path.ts"
 import { printClause } from "../../../../calls/filter/filter-text.ts"
 import { ChartLegend, LineChart, type Series } from "../../../../components/charts/line-chart.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
@@ -312,7 +313,7 @@ function WithoutPrice({ rows, start }: { rows: readonly CostRow[]; start: number
     effective_date: isoOf(start),
   }
   const body = JSON.stringify({ project_id: id, costs: { [first]: price } }, null, 2).replaceAll("'", String.raw`'\''`)
-  const code = `curl ${window.location.origin}/cost/create -H "Authorization: Bearer $KEY" -d '${body}'`
+  const code = `curl ${serverUrl}/cost/create -H "Authorization: Bearer $KEY" -d '${body}'`
   return (
     <div className={styles.note}>
       <Note title={`No price: ${names.join(", ")}.`}>
