@@ -16,8 +16,13 @@ interface InboundFrame {
   error?: EngineError
 }
 
-/** The call that ends a call; a chat or an embedding is named by its frame id, a job by its own. */
-const cancelMethods = { chat: "chat.cancel", embed: "chat.cancel", train: "train.cancel" } as const
+/** The call that ends a call; a job is named by its own id, what else there is by its frame id. */
+const cancelMethods = {
+  chat: "chat.cancel",
+  embed: "chat.cancel",
+  "checkpoint.export": "chat.cancel",
+  train: "train.cancel",
+} as const
 
 export interface ConnectionListener {
   heartbeat(beat: Heartbeat): void
@@ -102,8 +107,8 @@ export class EngineConnection {
   /** The engine still answers the cancelled call itself. */
   #cancel(id: number, method: EngineMethod, params: unknown): void {
     if (this.#closeReason !== null || !this.#calls.has(id)) return
-    if (method === "chat" || method === "embed") this.call(cancelMethods[method], { id })
     if (method === "train") this.call(cancelMethods.train, { job_id: (params as { job_id: string }).job_id })
+    else this.call("chat.cancel", { id })
   }
 
   #receive(chunk: Buffer): void {

@@ -2,9 +2,11 @@
  * Exports of checkpoints that are refused, or whose engine, client or checkpoint goes meanwhile, by the fake engine.
  */
 import { execFile } from "node:child_process"
+import { once } from "node:events"
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
@@ -17,10 +19,12 @@ const command = path.resolve(import.meta.dirname, "../../../scripts/heddle.mjs")
 const maximumBytes = 1000
 
 let opened: TrainingApp
+let url: string
 let modelId: string
 let name: string
 beforeAll(async () => {
   opened = await openTrainingApp({ limits: { ...defaultLimits, checkpoint_export_bytes: maximumBytes } })
+  url = await opened.app.server.listen({ port: 0, host: "127.0.0.1" })
   const model = await newModel(opened.acme)
   modelId = model.id
   name = model.name
@@ -34,7 +38,7 @@ const writing =
   async ({ output }, { emit, cancelled }) => {
     emit("planned", { size_bytes: sizeBytes })
     // Waits for the server, which cancels an export whose planned size it refuses.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await Promise.race([once(cancelled, "abort"), sleep(50)])
     if (cancelled.aborted) throw new EngineFailure("cancelled", "cancelled")
     await writeFile(output.path, "x".repeat(sizeBytes))
     return { size_bytes: sizeBytes }
@@ -45,7 +49,8 @@ beforeEach(() => {
   opened.fake.calls.length = 0
 })
 
-const exportsMade = () => opened.fake.calls.filter(({ method }) => method === "checkpoint.export").length
+const callsOf = (wanted: string) => opened.fake.calls.filter(({ method }) => method === wanted).length
+const exportsMade = () => callsOf("checkpoint.export")
 const pathOf = (query: string, step: number | string = 1, model = modelId) =>
   `/v1/preview/models/${model}/checkpoints/${step}/download?${query}`
 const ask = (query: string, step: number | string = 1, caller: Caller = opened.acme) => caller.get(pathOf(query, step))
@@ -110,7 +115,7 @@ test("more bytes than exports may take is refused before anything is written; ol
   expect(refused.status).toBe(413)
   expect(JSON.stringify(refused.body)).toContain("about 1001 bytes")
   expect(JSON.stringify(refused.body)).toContain("HEDDLE_LIMIT_CHECKPOINT_EXPORT_BYTES")
-  expect(await filesLeft()).toEqual([])
+  expect([await filesLeft(), callsOf("chat.cancel")]).toEqual([[], 1])
   opened.fake.handlers["checkpoint.export"] = writing(600)
   for (const dtype of ["float32", "float16"]) {
     expect((await opened.acme.get(step.path(`format=gguf&dtype=${dtype}`))).status).toBe(200)
@@ -126,7 +131,7 @@ test("a team without room is told so before anything is written", async () => {
   await quota(1)
   const refused = await opened.acme.get(step.path("format=gguf"))
   expect(refused.status).toBe(403)
-  expect(await filesLeft()).toEqual([])
+  expect([await filesLeft(), callsOf("chat.cancel")]).toEqual([[], 1])
   await quota(null)
   await step.remove()
 })
@@ -145,6 +150,24 @@ test("an engine that is killed while it writes: 503, and nothing is left", async
   expect(await filesLeft()).toEqual([])
 })
 
+test("an export that nobody waits for ends in the engine when its checkpoint is deleted", async () => {
+  const step = await anotherStep()
+  const writes = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  opened.fake.handlers["checkpoint.export"] = async (_params, call) => {
+    writes.resolve()
+    return untilCancelled(call).finally(() => ended.resolve())
+  }
+  const left = new AbortController()
+  const headers = { authorization: `Bearer ${opened.acme.key}` }
+  const download = fetch(url + step.path("format=merged"), { headers, signal: left.signal })
+  await writes.promise
+  left.abort()
+  await expect(download).rejects.toThrow("abort")
+  await step.remove()
+  await ended.promise
+})
+
 test("training-api 4.3: a checkpoint that is deleted takes its exports with it", async () => {
   const { id } = await newModel(opened.acme)
   await trained(opened.acme, id)
@@ -157,7 +180,6 @@ test("training-api 4.3: a checkpoint that is deleted takes its exports with it",
 
 test("the command writes the export of a named model's step as a file, or says in a sentence why not", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "heddle-export-command-"))
-  const url = await opened.app.server.listen({ port: 0, host: "127.0.0.1" })
   const env = { ...process.env, HEDDLE_URL: url, HEDDLE_API_KEY: opened.acme.key }
   const named = ["export", "--what", "checkpoint", "--project", "acme/tests", "--name"]
   const heddle = (...args: string[]) => promisify(execFile)(process.execPath, [command, ...args], { cwd: folder, env })
