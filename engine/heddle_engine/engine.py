@@ -227,7 +227,7 @@ class Engine:
 
     async def stopped(self, job_id: str) -> None:
         """Returns when the job does not run here: one that another connection began stops, its snapshot left."""
-        reason = EngineError("unavailable", "The job goes on for another connection.")
+        reason = EngineError("unavailable", "The job goes on for another connection.", "job_id")
         while self._training.stop(job_id, reason) or self._stop_beginning(job_id, reason):
             await asyncio.sleep(0.02)
 

@@ -5,7 +5,9 @@ import { HeddleError } from "../errors.ts"
 const retryAfterMs = 2_000
 
 export function toClientError(failure: EngineFailure): HeddleError {
-  const { kind, message, param } = failure
+  const { kind, message } = failure
+  // Clients call it so.
+  const param = failure.param === "base_model" ? "model" : failure.param
   const details = param === null ? { cause: failure } : { param, cause: failure }
   switch (kind) {
     case "invalid":

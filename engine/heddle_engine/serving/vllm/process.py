@@ -137,13 +137,13 @@ class VllmProcess:
         finally:
             first.cancel()
         if not first.done() or first.cancelled():
-            raise EngineError("unavailable", f"vLLM did not start within {_START_S:g} s.")
+            raise EngineError("unavailable", f"vLLM did not start within {_START_S:g} s.", "base_model")
         raise await self._why_not_started()
 
     async def _why_not_started(self) -> EngineError:
         how = await self._how_it_ended()
         if self._child.returncode and self._child.returncode < 0:
-            return EngineError("unavailable", f"vLLM did not start: {how}.")
+            return EngineError("unavailable", f"vLLM did not start: {how}.", "base_model")
         return EngineError("invalid", how)
 
     async def _read(self) -> None:
@@ -198,7 +198,8 @@ class VllmProcess:
         calls, self._calls = self._calls, {}
         for call in calls.values():
             if not call.ended.done():
-                call.ended.set_exception(EngineError("unavailable", f"vLLM ended while it sampled: {how}."))
+                reason = f"vLLM ended while it sampled: {how}."
+                call.ended.set_exception(EngineError("unavailable", reason, "base_model"))
 
     async def _how_it_ended(self) -> str:
         code = await self._child.wait()

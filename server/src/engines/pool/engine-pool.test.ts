@@ -220,6 +220,31 @@ describe("jobs", () => {
     expect(pool.jobPlaces()).toEqual({ engines: 2, waiting: 0 })
   })
 
+  test("a base whose weights do not come is no reason to refuse a job of another", async () => {
+    const lacking = () => {
+      throw new EngineFailure("unavailable", "the weights could not be downloaded", "base_model")
+    }
+    const { pool, asked } = await open([{ chat: lacking }])
+    const refused = pool.call("chat", chat("one", { base: { name: "org/far", path: null } })).result
+    await expect(refused).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("downloaded") })
+    await pool.call("train", await job("one")).result
+    expect(asked("train")).toEqual([1])
+  })
+
+  test("a job that comes while the only engine refuses calls waits for it", async () => {
+    const draining = () => {
+      throw new EngineFailure("unavailable", "The engine is shutting down.")
+    }
+    const { pool, asked } = await open([{ chat: draining }])
+    await expect(pool.call("chat", chat("one")).result).rejects.toMatchObject({ kind: "unavailable" })
+    const stop = new AbortController()
+    const waiting = pool.call("train", await job("one"), stop.signal).result
+    await expect.poll(() => pool.jobPlaces().waiting).toBe(1)
+    stop.abort()
+    await expect(waiting).rejects.toMatchObject({ kind: "cancelled" })
+    expect(asked("train")).toEqual([0])
+  })
+
   test("a job goes back to the engine that has its snapshots, as soon as that is there", async () => {
     const { pool, fakes, asked } = await open(
       [{ train: (_params, call) => untilCancelled(call) }, { train: (_params, call) => untilCancelled(call) }],

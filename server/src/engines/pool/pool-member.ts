@@ -102,8 +102,7 @@ export class PoolMember {
     if (failure === null && choices > 0) this.#loaded.add(base)
     if (!(failure instanceof EngineFailure)) return
     if (isOfBase(failure)) this.#lacking.set(base, performance.now())
-    // Files that have gone are sent again: the engine is well.
-    if (failure.kind === "unavailable" && failure.param !== "files") this.#refusedAt = performance.now()
+    if (isRefusal(failure)) this.#refusedAt = performance.now()
   }
 
   #attached(hello: HelloResult | null): void {
@@ -123,5 +122,10 @@ export class PoolMember {
 
 /** The engine has not got the base model, or cannot compute it; another one may. */
 export function isOfBase({ kind, param }: EngineFailure): boolean {
-  return (kind === "not_found" || kind === "invalid") && param === "base_model"
+  return (kind === "not_found" || kind === "invalid" || kind === "unavailable") && param === "base_model"
+}
+
+/** The engine takes no calls. One that names what it has not got is well. */
+function isRefusal({ kind, param }: EngineFailure): boolean {
+  return kind === "unavailable" && param === null
 }
