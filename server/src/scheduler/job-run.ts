@@ -5,7 +5,7 @@
 import { isStoreUnavailable } from "../errors.ts"
 import { type ClaimedJob, jobStanding } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { ensureRun, type RunRecord, tellOwnRun } from "../storage/catalog/runs/runs.ts"
+import { endOwnRunOfJob, ensureRun, type RunRecord, tellOwnRun } from "../storage/catalog/runs/runs.ts"
 import { gradientSteps } from "../storage/catalog/training/training-events.ts"
 import { insertJobRows, type JobPlace, jobPlace } from "../storage/traces/runs/job-rows.ts"
 import type { RunKey } from "../storage/traces/runs/run-tables.ts"
@@ -71,9 +71,12 @@ export class JobRun {
   async close(): Promise<void> {
     clearInterval(this.#heartbeat)
     await this.#writing
-    if (this.#run === null) return
+    if (!this.#isWanted) return
+    const { database } = this.#sources
     try {
-      const { status } = await jobStanding(this.#sources.database, this.#job.id)
+      const { status } = await jobStanding(database, this.#job.id)
+      // A pause has left it pending, and nothing was written since.
+      if (this.#run === null && status === "failed") await endOwnRunOfJob(database, this.#job.id)
       if (status === "succeeded") await this.#tell("finished")
       else if (status === "paused") await this.#tell("pending")
       else if (status === "failed" || status === "cancelled") await this.#tell("failed")

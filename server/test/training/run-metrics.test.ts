@@ -172,6 +172,34 @@ test("training-api 3.5: a job that goes on after its engine died, or after the s
   expect((await historyOf(run)).map((row) => row["_step"])).toEqual([0, 1, 2, 3])
 })
 
+test("training-api 3.5: the run of a job that is cancelled in a pause has failed, also one that was resumed before", async () => {
+  const { train } = fake.handlers
+  fake.handlers.train = async (params, call) => {
+    call.emit("training_started", { num_sequences: 1 })
+    call.emit("gradient_step", { number: 1, metrics: { loss: 1 } })
+    return untilCancelled(call)
+  }
+  for (const isResumed of [false, true]) {
+    const { id, run } = await modelAndRun()
+    const job = await startSft(id, 1)
+    const change = (what: string) => opened.acme.post(`/v1/preview/training-jobs/${job}/${what}`)
+    const told = (state: string) =>
+      vi.waitFor(async () => expect(await readRun(opened.acme, run, "state")).toEqual({ state }), { timeout: 20_000 })
+    await told("running")
+    await change("pause")
+    await told("pending")
+    if (isResumed) {
+      const begun = () => fake.calls.filter(({ method }) => method === "train").length
+      const before = begun()
+      await change("resume")
+      await vi.waitUntil(() => begun() > before, { timeout: 20_000 })
+    }
+    expect((await change("cancel")).status).toBe(200)
+    await told("failed")
+  }
+  if (train !== undefined) fake.handlers.train = train
+})
+
 test("training-api 3.5: a run that a client forks or rewinds keeps the rows of jobs apart", async () => {
   const { id, run } = await modelAndRun()
   await startRun(opened.acme, run)

@@ -213,6 +213,21 @@ export async function tellOwnRun(
     .execute()
 }
 
+/** Tells that the run of a job's model has failed, where a pause of the job has left it pending. */
+export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): Promise<void> {
+  const found = await database
+    .selectFrom("training_jobs")
+    .innerJoin("models", "models.id", "training_jobs.model_id")
+    .innerJoin("runs", (join) =>
+      join.onRef("runs.project_id", "=", "models.project_id").onRef("runs.name", "=", "models.run_id"),
+    )
+    .select("runs.id")
+    .where("training_jobs.id", "=", jobId)
+    .where("runs.state", "=", "pending")
+    .executeTakeFirst()
+  if (found !== undefined) await tellOwnRun(database, found.id, "failed")
+}
+
 /** Keeps how far the console or event lines of the process that writes now are moved (platform-wandb 6.2). */
 export async function keepShift(
   database: CatalogDatabase,

@@ -6,6 +6,7 @@ import { sql } from "kysely"
 import type { JobLease, JobMove } from "./job-claims.ts"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
+import { endOwnRunOfJob } from "../runs/runs.ts"
 import type { TrainingEventType } from "../schema.ts"
 import { storableText } from "../storable-text.ts"
 
@@ -96,6 +97,7 @@ export async function cancelJob(
     if (ended === undefined) return null
     const { error_message, is_held: isHeld } = ended
     await appendTerminal(transaction, jobId, move, { error_message })
+    await endOwnRunOfJob(transaction, jobId)
     return { isHeld }
   })
 }
