@@ -6,7 +6,7 @@ import { modelMetricsAnswer } from "../../src/wire/training/model-metrics.ts"
 import { modelPage } from "../../src/wire/training/model.ts"
 import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "../support/training-app.ts"
 
-/** The loss of each gradient step, by job; the third job has a peak. */
+/** The loss of each gradient step, by job; the third job has a peak, and the second a metric that its first step lacks. */
 const losses = [
   [4, 2],
   [3, 1],
@@ -31,7 +31,8 @@ beforeAll(async () => {
       const emit: typeof call.emit = (name, data) => (name === "gradient_step" ? undefined : call.emit(name, data))
       const result = await usual?.(params, { ...call, emit })
       for (const [place, loss] of steps.entries()) {
-        call.emit("gradient_step", { number: place + 1, metrics: { policy_loss: loss, grad_norm: 0.5 } })
+        const late = index === 1 && place === 1 ? { mismatch_rms: 0.125 } : {}
+        call.emit("gradient_step", { number: place + 1, metrics: { policy_loss: loss, grad_norm: 0.5, ...late } })
       }
       return result
     }
@@ -74,6 +75,7 @@ describe("metrics by step", () => {
     expect(data[0]?.metrics).toEqual([
       "data/turns_choice_ids",
       "grad_norm",
+      "mismatch_rms",
       "policy_loss",
       "train/exception_rate",
       "train/reward",
@@ -94,6 +96,7 @@ describe("metrics by step", () => {
     expect(data[0]?.curves.map(({ metric, step }) => [metric, step])).toEqual([
       ["data/turns_choice_ids", [2, 3]],
       ["grad_norm", [2, 3]],
+      ["mismatch_rms", [2]],
       ["policy_loss", [2, 3]],
       ["train/exception_rate", [2, 3]],
       ["train/reward", [2, 3]],

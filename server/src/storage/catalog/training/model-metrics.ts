@@ -45,7 +45,8 @@ export async function metricPoints(database: CatalogDatabase, selection: MetricS
 }
 
 /**
- * Which metrics models have, by model and name. Gradient steps of one job all have the same ones: its first is asked.
+ * Which metrics models have, by model and name. Gradient steps of a job all have the same ones, so its first is asked; but
+ * each of reinforcement learning has those that its own rows give.
  */
 export async function metricNames(
   database: CatalogDatabase,
@@ -57,7 +58,8 @@ export async function metricNames(
     union
     select c.model_id, k.name
     from checkpoints c
-      join training_job_events e on e.job_id = c.job_id and e.sequence = 1 and e.type = 'gradient_step',
+      join training_jobs j on j.id = c.job_id
+      join training_job_events e on e.job_id = j.id and e.type = 'gradient_step' and (e.sequence = 1 or j.kind = 'rl'),
       json_object_keys(e.data) k(name)
     where c.model_id in ${idsOf({ modelIds })}
     order by 1, 2`.execute(database)
