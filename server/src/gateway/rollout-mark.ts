@@ -37,7 +37,7 @@ export function rolloutMark(headers: IncomingHttpHeaders, body: Record<string, u
     if (groupId === null) return null
     throw refusal("rollout_group", `the group ${formatted(groupId)} without a rollout; send ${rolloutHeader} too`)
   }
-  return { rolloutId, groupId, traceId, spanId, callId, isNamed: rolloutId !== traceId }
+  return { rolloutId, groupId, traceId, spanId, callId, isNamed: named !== null || callId !== null }
 }
 
 function oneOf(

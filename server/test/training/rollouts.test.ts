@@ -109,6 +109,10 @@ describe("the calls of a rollout", () => {
       { traceparent: `00-${other}-b7ad6b7169203331-01` },
     )
     expect((await acme.get(`/v1/rollouts/${other}`)).status).toBe(404)
+    // Whoever names it by the trace's id means a rollout.
+    const named = { ...inRollout(other), traceparent: `00-${other}-b7ad6b7169203331-01` }
+    expect((await ask("/v1/chat/completions", { model: "heddle/tiny", messages }, named)).status).toBe(200)
+    expect(await read(acme, other)).toMatchObject({ id: other, turns: 1 })
     // Broken headers name no trace, and the standard says to go on without one.
     for (const broken of ["00-0-1-01", `00-${"0".repeat(32)}-b7ad6b7169203331-01`]) {
       expect((await chat({ traceparent: broken })).status).toBe(200)
