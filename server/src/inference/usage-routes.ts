@@ -48,7 +48,7 @@ function pageOf(query: UsageQuery): Page {
   const { seconds, buckets, maximum } = widths[query.bucket_width]
   const lastEnd = query.end_time ?? Math.floor(Date.now() / 1000) + 1
   if (lastEnd <= query.start_time) throw unusable("end_time", "it must come after start_time")
-  const start = query.page === undefined ? query.start_time : cursor(query.page, query.start_time, seconds)
+  const start = query.page === undefined ? query.start_time : cursor(query.page, query.start_time, lastEnd, seconds)
   const limit = query.limit ?? buckets
   if (limit > maximum) throw unusable("limit", `at most ${maximum} buckets of ${query.bucket_width} a page`)
   const firstBucket = Math.floor(start / seconds) * seconds
@@ -61,9 +61,9 @@ function pageOf(query: UsageQuery): Page {
   }
 }
 
-function cursor(page: string, startTime: number, seconds: number): number {
+function cursor(page: string, startTime: number, lastEnd: number, seconds: number): number {
   const start = Number(page)
-  if (!Number.isInteger(start) || start < startTime || start % seconds !== 0) {
+  if (!Number.isInteger(start) || start < startTime || start >= lastEnd || start % seconds !== 0) {
     throw unusable("page", `"${page}" is not a next_page of this query`)
   }
   return start

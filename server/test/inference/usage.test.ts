@@ -183,6 +183,7 @@ describe("reading it back (inference-api 1)", () => {
     ["start_time=1&bucket_width=2d", 422],
     ["start_time=1&limit=99", 400],
     ["start_time=1&page=abc", 400],
+    ["start_time=0&page=86400000000000000000", 400],
     ["start_time=1&group_by=color", 422],
   ])("%s is %i", async (query, status) => {
     expect((await usage(query)).status).toBe(status)
