@@ -3,12 +3,12 @@ import { rm } from "node:fs/promises"
 import path from "node:path"
 import { adapterKey, adapterRef } from "../engines/adapter-ref.ts"
 import type { EngineParams } from "../engines/engine.ts"
-import { findCheckpoint, listCheckpoints } from "../storage/catalog/training/checkpoints.ts"
+import { type CheckpointRecord, findCheckpoint, listCheckpoints } from "../storage/catalog/training/checkpoints.ts"
 import type { ClaimedJob } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { AdapterRef } from "../wire/engine/chat.ts"
 import type { KlReference } from "../wire/training/job.ts"
 import { JobFailure } from "./job-failure.ts"
+import { jobOrigin, type JobOrigin, type OriginCheckpoint } from "./job-origin.ts"
 import { fillLedger, type FindLedgerEntries } from "./ledger-fill.ts"
 import { recordFolder } from "./training-records.ts"
 
@@ -32,8 +32,8 @@ export interface JobSources {
 
 /** @throws {JobFailure} when the KL reference is gone. */
 export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSources, job: ClaimedJob): Promise<JobSpec> {
-  const [start] = await listCheckpoints(database, job.modelId, { afterStep: null, order: "desc", limit: 1 })
-  const reference = await klReference(database, dataDir, job, start?.step ?? 0)
+  const work = workFolder(dataDir, job.id)
+  const { start, reference } = await jobOrigin(dataDir, work, () => findOrigin(database, job))
   const step = job.lastStep + 1
   const outputPath = checkpointPath(job.modelId, step)
   const { kind, engine } = job.config
@@ -48,11 +48,11 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       job_id: job.id,
       base: { name: job.baseModel, path: job.basePath },
       lora,
-      start: start === undefined ? null : adapterRef(dataDir, job.modelId, start),
-      reference,
+      start: start && adapterRef(dataDir, start.modelId, start),
+      reference: reference && adapterRef(dataDir, reference.modelId, reference),
       data,
       job: { kind, config: engine } as EngineParams<"train">["job"],
-      work_dir: workFolder(dataDir, job.id),
+      work_dir: work,
       ...(kind === "rl" && { record_dir: recordFolder(dataDir, job.modelId, job.id) }),
       output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
     },
@@ -66,18 +66,26 @@ function startsAfresh(step: number): string {
   )
 }
 
+async function findOrigin(database: CatalogDatabase, job: ClaimedJob): Promise<JobOrigin> {
+  const { modelId } = job
+  const [start] = await listCheckpoints(database, modelId, { afterStep: null, order: "desc", limit: 1 })
+  const reference = await klReference(database, job, start?.step ?? 0)
+  return { start: start === undefined ? null : { modelId, ...filesOf(start) }, reference }
+}
+
+const filesOf = ({ step, path: folder, isAdapterOnly }: CheckpointRecord) => ({ step, path: folder, isAdapterOnly })
+
 async function klReference(
   database: CatalogDatabase,
-  dataDir: string,
   job: ClaimedJob,
   currentStep: number,
-): Promise<AdapterRef | null> {
+): Promise<OriginCheckpoint | null> {
   const wanted = job.config.kl_reference
   if (wanted === null) return null
   const modelId = "model_id" in wanted ? wanted.model_id : job.modelId
   const step = referenceStep(wanted, currentStep)
   const found = await findCheckpoint(database, modelId, step)
-  if (found !== null) return adapterRef(dataDir, modelId, found)
+  if (found !== null) return { modelId, ...filesOf(found) }
   throw new JobFailure(`the KL reference, step ${step} of model ${modelId}, was deleted before the job began`)
 }
 

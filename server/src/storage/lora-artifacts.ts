@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { copyFile, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../errors.ts"
@@ -25,6 +25,7 @@ import {
 } from "./catalog/artifacts/checkpoint-artifacts.ts"
 import type { CatalogDatabase } from "./catalog/open-catalog.ts"
 import { inTurn } from "./in-turn.ts"
+import { linkOrCopy } from "./link-or-copy.ts"
 
 export interface LoraStores {
   database: CatalogDatabase
@@ -132,13 +133,6 @@ async function linkedFile(blobs: BlobStore, name: string, file: string): Promise
   } finally {
     await rm(temporary, { force: true })
   }
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await link(from, to).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") throw error
-    await copyFile(from, to)
-  })
 }
 
 export interface NamedVersion {

@@ -9,7 +9,7 @@ import { auditLogPage } from "../../src/wire/platform/audit-log.ts"
 import { checkpointPage } from "../../src/wire/training/checkpoint.ts"
 import { eventPage, listedJob } from "../../src/wire/training/job.ts"
 import { call, newStores, type RunningServer, startServer } from "../support/server-process.ts"
-import { groupsOf, newModel, openTrainingApp, type TrainingApp } from "../support/training-app.ts"
+import { groupsOf, newModel, openTrainingApp, trained, type TrainingApp } from "../support/training-app.ts"
 
 let opened: TrainingApp
 let usual: TrainingApp["fake"]["handlers"]["train"]
@@ -106,6 +106,38 @@ describe("a running job", () => {
     ])
     expect(await stepsOf(modelId)).toEqual([0, 1])
     expect(await entriesOf(id)).toEqual(["training_job.resumed", "training_job.paused"])
+  })
+
+  test("training-api 4.2, 4.3: the checkpoints that it began with are deleted meanwhile, and it goes on with their files", async () => {
+    const { id: modelId } = await newModel(opened.acme)
+    await trained(opened.acme, modelId)
+    await trained(opened.acme, modelId)
+    const begun = staysAtStepTwo()
+    const origins: unknown[] = []
+    const { train } = opened.fake.handlers
+    opened.fake.handlers.train = async (params, engineCall) => {
+      const filesIn = async (folder = "") => (await readdir(folder)).toSorted()
+      const { start, reference } = params
+      origins.push([start?.key, await filesIn(start?.path), reference?.key, await filesIn(reference?.path)])
+      return train?.(params, engineCall) as ReturnType<typeof writeFakeCheckpoint>
+    }
+    const config = { kl_penalty_coef: 0.1, kl_penalty_step_lag: 1 }
+    const job = { model_id: modelId, trajectory_groups: groupsOf([0, 1]), experimental_config: config }
+    const { id } = (await opened.acme.post(jobsPath, job)).body as { id: string }
+    await expect.poll(() => eventsOf(id), { timeout: 30_000 }).toHaveLength(3)
+    await change(id, "pause")
+    await opened.acme.delete(`/v1/preview/models/${modelId}/checkpoints`, { steps: [1, 2] })
+    expect(await stepsOf(modelId)).toEqual([0])
+    await change(id, "resume")
+    await reached(id, "succeeded")
+    const files = ["adapter_config.json", "adapter_model.safetensors", "manifest.json"]
+    const origin = [`${modelId}@2`, files, `${modelId}@1`, files]
+    expect([begun, origins]).toEqual([
+      [id, id],
+      [origin, origin],
+    ])
+    expect(await stepsOf(modelId)).toEqual([0, 3])
+    await expect.poll(() => readdir(path.join(opened.config.dataDir, "jobs"))).not.toContain(id)
   })
 
   test("jobs of other models run meanwhile in the one free slot, and the model's own next job waits", async () => {

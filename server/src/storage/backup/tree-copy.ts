@@ -4,9 +4,10 @@
  * as long as it takes to copy all.
  */
 import { constants, type BigIntStats } from "node:fs"
-import { copyFile, link, mkdir, readdir, rm, stat } from "node:fs/promises"
+import { copyFile, mkdir, readdir, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { forEachAtOnce } from "../../work/at-once.ts"
+import { linkOrCopy } from "../link-or-copy.ts"
 import { namesIn } from "../names-in.ts"
 import { noneIfGone } from "./none-if-gone.ts"
 
@@ -40,7 +41,7 @@ export function linking({ source, target, names, signal }: CopiedTree, { isNamed
     const found = await stat(from, { bigint: true }).catch(noneIfGone)
     if (found === null || (isThere && linked.get(name) === versionOf(found))) return
     await rm(to, { force: true })
-    await linkOrCopy(from, to)
+    await linkOrCopy(from, to).catch(noneIfGone)
     if (!isNamedByContent) linked.set(name, versionOf(found))
   }
   const visit = async (inside: string): Promise<void> => {
@@ -91,16 +92,4 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
 
 function versionOf({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs}`
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === "ENOENT") return
-    // Another disk, a file system without links, or more links than it allows.
-    if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP"].includes(code ?? "")) throw error
-    await copyFile(from, to, constants.COPYFILE_FICLONE).catch(noneIfGone)
-  }
 }

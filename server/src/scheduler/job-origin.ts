@@ -1,0 +1,60 @@
+/**
+ * What a job begins with: the checkpoint that it starts from, and the one that its policy is held against. Either may be
+ * deleted while the job is paused or its engine away (training-api 4.3), and the job goes on to the same result (4.2). So
+ * their files are kept in its work folder, as links, from its first beginning on.
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { linkOrCopy } from "../storage/link-or-copy.ts"
+
+export interface OriginCheckpoint {
+  modelId: string
+  step: number
+  /** Relative to the data folder; null: the initial adapter, which has no files. */
+  path: string | null
+  /** The optimizer's state was removed before the job began. */
+  isAdapterOnly: boolean
+}
+
+export interface JobOrigin {
+  /** null: the model has no checkpoint any more. */
+  start: OriginCheckpoint | null
+  /** null: the base model. */
+  reference: OriginCheckpoint | null
+}
+
+/** As it was kept when the job began first, or what `find` finds, which is kept now. `work`: the job's folder. */
+export async function jobOrigin(dataDir: string, work: string, find: () => Promise<JobOrigin>): Promise<JobOrigin> {
+  const folder = path.join(work, "origin")
+  const known = await readOrigin(folder)
+  if (known !== null) return known
+  const { start, reference } = await find()
+  const half = `${folder}.tmp`
+  await rm(half, { recursive: true, force: true })
+  await mkdir(half, { recursive: true })
+  const keep = async (checkpoint: OriginCheckpoint | null, name: string) => {
+    if (checkpoint === null || checkpoint.path === null) return checkpoint
+    await linkFiles(path.join(dataDir, checkpoint.path), path.join(half, name))
+    return { ...checkpoint, path: path.relative(dataDir, path.join(folder, name)) }
+  }
+  const origin = { start: await keep(start, "start"), reference: await keep(reference, "reference") }
+  await writeFile(path.join(half, originFile), JSON.stringify(origin), { flush: true })
+  await rename(half, folder)
+  return origin
+}
+
+const originFile = "origin.json"
+
+async function readOrigin(folder: string): Promise<JobOrigin | null> {
+  try {
+    return JSON.parse(await readFile(path.join(folder, originFile), "utf8")) as JobOrigin
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
+    throw error
+  }
+}
+
+async function linkFiles(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  for (const name of await readdir(from)) await linkOrCopy(path.join(from, name), path.join(to, name))
+}
