@@ -360,6 +360,38 @@ test("an answer becomes the last row of a dataset, which names the call that it 
   await close()
 })
 
+test("a row stands behind those of a dataset that somebody else made or changed meanwhile", async () => {
+  const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=1%2B7%3D")
+  const publish = (rows: object[]) => heddle.send("POST", `/v2/${filled.id}/datasets`, { name: "by-others", rows })
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await answered(page, "heddle/tiny")
+  await page.getByRole("button", { name: "To dataset" }).click()
+  const dialog = page.getByRole("dialog", { name: "Save as a row of a dataset" })
+  await dialog.getByLabel("Dataset", { exact: true }).selectOption("A new one…")
+  await dialog.getByLabel("Name of the new dataset").fill("by-others")
+  await publish([{ n: 1 }, { n: 2 }])
+  await page.route(
+    "**/obj/create",
+    async (route) => {
+      await publish([{ n: 1 }, { n: 2 }, { n: 3 }])
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await dialog.getByRole("button", { name: "Save to by-others" }).click()
+  await page.getByText("The row is the last of by-others.").waitFor()
+  const read = { project_id: filled.id, object_id: "by-others", digest: "latest" }
+  const { obj } = await heddle.send<{ obj: { val: { rows: string } } }>("POST", "/obj/read", read)
+  const table = { project_id: filled.id, digest: obj.val.rows.split("/").at(-1) }
+  const { rows } = await heddle.send<{ rows: { val: { n?: number; messages?: object[] } }[] }>(
+    "POST",
+    "/table/query",
+    table,
+  )
+  expect(rows.map(({ val }) => val.n ?? val.messages?.length)).toEqual([1, 2, 3, 2])
+  await close()
+})
+
 describe("an error stands where it belongs", () => {
   test("a model that there is not, a conversation that is too long: the other column answers", async () => {
     const { page, close } = await open("?m=heddle/none,heddle/tiny&temperature=0&max_tokens=3&user=2%2B1%3D")

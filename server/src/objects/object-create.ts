@@ -73,15 +73,22 @@ async function publish(
   principal: Principal,
   publication: Publication,
 ): Promise<PublishedVersion> {
-  const { projectId, objectId, digest, val, kind } = publication
+  const { projectId, objectId, digest, expectedLatest, val, kind } = publication
   const classes = await inheritedClasses(database, principal, publication.classes)
   const baseObjectClass = classes?.base ?? null
   const leafObjectClass = classes?.leaf ?? null
   const version = { objectId, digest, kind, baseObjectClass, leafObjectClass, val, userId: principal.userId }
-  const result = await publishObject(database, projectId, version)
+  const result = await publishObject(database, projectId, version, expectedLatest)
   if (result.published)
     return { projectId, objectId, digest, versionIndex: result.versionIndex, leafClass: leafObjectClass }
+  if ("latest" in result) throw overtaken(objectId, expectedLatest ?? null, result.latest)
   throw typeCollision({ ...publication, classes }, result.existingBaseObjectClasses)
+}
+
+function overtaken(objectId: string, expected: string | null, latest: string | null): HeddleError {
+  const is = latest === null ? `"${objectId}" has no version` : `the latest version of "${objectId}" is ${latest}`
+  const said = expected === null ? "there is none" : `it is ${expected}`
+  return new HeddleError("conflict", `${is}, and expected_latest says that ${said}: read it and publish again`)
 }
 
 function typeCollision(

@@ -31,6 +31,8 @@ export interface Publication {
   projectId: string
   objectId: string
   digest: string
+  /** What the latest version must be for this one to follow it; null: there is none; undefined: whatever it is. */
+  expectedLatest: string | null | undefined
   /** JSON text. */
   val: string
   kind: ObjectKind
@@ -57,7 +59,8 @@ export const publicationTask = threadTask<PublicationInput, Publication, Payload
     checkRowSize(`object "${obj.object_id}"`, val)
     const { value, classes } = processed
     const name = classes !== null && isJsonObject(value) && typeof value["name"] === "string" ? value["name"] : null
-    return { projectId, objectId: obj.object_id, digest, val, kind: kindOf(value), classes, name }
+    const { object_id: objectId, expected_latest: expectedLatest } = obj
+    return { projectId, objectId, digest, expectedLatest, val, kind: kindOf(value), classes, name }
   },
 })
 

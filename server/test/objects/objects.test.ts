@@ -309,6 +309,21 @@ describe("objects 3.1: refusals", () => {
     })
     expect(right.status).toBe(200)
   })
+
+  test("expected_latest: a version that follows another than the latest is 409, and nothing is stored", async () => {
+    const project = acme.newProject()
+    const first = await create(project, "x", 1, { expected_latest: null })
+    const { digest } = first.body as { digest: string }
+    const both = await Promise.all([2, 3].map((val) => create(project, "x", val, { expected_latest: digest })))
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    const refused = both.find(({ status }) => status === 409)?.body
+    expect(refused).toMatchObject({ error_type: "conflict", reason: expect.stringContaining(digest) })
+    expect((await create(project, "x", 4, { expected_latest: null })).status).toBe(409)
+    expect((await create(project, "other", 4, { expected_latest: digest })).status).toBe(409)
+    expect((await list(project)).map(brief)).toEqual(["x:v0", "x:v1 latest"])
+    const again = both[0]?.status === 200 ? 2 : 3
+    expect((await create(project, "x", again, { expected_latest: digest })).status).toBe(200)
+  })
 })
 
 describe("objects 3.3: lists", () => {

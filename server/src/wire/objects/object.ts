@@ -17,6 +17,7 @@ export const objectCreateBody = z.object({
     /** The older name of `builtin_object_class`. */
     set_base_object_class: z.string().nullish(),
     expected_digest: z.string().nullish(),
+    expected_latest: z.string().nullable().optional(),
   }),
 })
 

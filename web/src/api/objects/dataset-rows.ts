@@ -10,7 +10,6 @@ interface AddedRow {
   projectId: string
   /** One that there is gets a new version, another is made. */
   dataset: string
-  isNew: boolean
   /** JSON of an object. */
   row: string
   /** The call that the row came from. */
@@ -23,17 +22,34 @@ interface Published {
 
 export function useAddDatasetRow() {
   return useMutation<Published, ApiError, AddedRow>({
-    mutationFn: async ({ projectId, dataset, isNew, row, source }) => {
-      const before = isNew ? null : await readDataset(projectId, dataset)
-      const updates = `[{"append":{"row":${row}}}]`
-      const table =
-        before === null ? await createTable(projectId, row) : await updateTable(projectId, before.table, updates)
-      const digest = await createVersion(projectId, dataset, before?.val ?? newDataset(dataset), table)
-      if (source !== null) await link(projectId, { dataset, digest, row: table.row }, source)
+    mutationFn: async (added) => {
+      const { projectId, dataset, source } = added
+      const { digest, row } = await addRow(added)
+      if (source !== null) await link(projectId, { dataset, digest, row }, source)
       return { digest }
     },
     onSuccess: readListsAgain,
   })
+}
+
+const mostTries = 8
+
+/** A row behind those that somebody else adds at the same time: it is tried again on what they published. */
+async function addRow({ projectId, dataset, row }: AddedRow): Promise<{ digest: string; row: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    // One after the other: each try is made of what the one before found.
+    /* oxlint-disable no-await-in-loop */
+    const before = await readDatasetIfThere(projectId, dataset)
+    const updates = `[{"append":{"row":${row}}}]`
+    const table =
+      before === null ? await createTable(projectId, row) : await updateTable(projectId, before.table, updates)
+    try {
+      return { digest: await createVersion(projectId, dataset, before, table), row: table.row }
+    } catch (error) {
+      if (!isOvertaken(error) || attempt === mostTries) throw error
+    }
+    /* oxlint-enable no-await-in-loop */
+  }
 }
 
 interface ChangedRows {
@@ -48,15 +64,9 @@ interface ChangedRows {
 export function useChangeDatasetRows() {
   return useMutation<Published, ApiError, ChangedRows>({
     mutationFn: async ({ projectId, dataset, digest, updates }) => {
-      const newest = await readDataset(projectId, dataset)
-      if (newest.digest !== digest) {
-        throw new ApiError(`Another version of “${dataset}” was published meanwhile; make the changes there.`, {
-          status: 409,
-          code: "published_meanwhile",
-        })
-      }
-      const table = await updateTable(projectId, newest.table, updates)
-      return { digest: await createVersion(projectId, dataset, newest.val, table) }
+      const before = await readDataset(projectId, dataset, digest)
+      const table = await updateTable(projectId, before.table, updates)
+      return { digest: await createVersion(projectId, dataset, before, table) }
     },
     onSuccess: readListsAgain,
   })
@@ -77,12 +87,18 @@ interface Dataset {
   table: string
 }
 
-/** The newest version. */
-async function readDataset(projectId: string, dataset: string): Promise<Dataset> {
-  const answer = await post(
-    "/obj/read",
-    JSON.stringify({ project_id: projectId, object_id: dataset, digest: "latest" }),
-  )
+/** The newest version; null: there is none. */
+async function readDatasetIfThere(projectId: string, dataset: string): Promise<Dataset | null> {
+  try {
+    return await readDataset(projectId, dataset, "latest")
+  } catch (error) {
+    if (error instanceof ApiError && error.isNotFound) return null
+    throw error
+  }
+}
+
+async function readDataset(projectId: string, dataset: string, version: string): Promise<Dataset> {
+  const answer = await post("/obj/read", JSON.stringify({ project_id: projectId, object_id: dataset, digest: version }))
   const object = memberTexts(answer.get("obj") ?? "{}")
   const val = object.get("val")
   const table = val === undefined ? null : tableOfDataset(val, projectId)
@@ -119,14 +135,33 @@ function tableOf(answer: ReturnType<typeof memberTexts>, rows: string): Table {
   return { digest: JSON.parse(answer.get("digest") ?? '""') as string, row: JSON.parse(last) as string }
 }
 
-/** The digest of the version. `val`: of the one before. */
-async function createVersion(projectId: string, dataset: string, val: string, { digest }: Table): Promise<string> {
-  const rows = JSON.stringify(`weave:///${projectId}/table/${digest}`)
-  const created = await post(
-    "/obj/create",
-    `{"obj":{"project_id":${JSON.stringify(projectId)},"object_id":${JSON.stringify(dataset)},"val":${withRows(val, rows)}}}`,
+/**
+ * The digest of the version, which follows `before`; null: there is none yet.
+ * @throws {ApiError} {@link isOvertaken} when the newest version is another.
+ */
+async function createVersion(
+  projectId: string,
+  dataset: string,
+  before: Dataset | null,
+  { digest }: Table,
+): Promise<string> {
+  const text = JSON.stringify
+  const val = withRows(before?.val ?? newDataset(dataset), text(`weave:///${projectId}/table/${digest}`))
+  const place = `"project_id":${text(projectId)},"object_id":${text(dataset)}`
+  const latest = text(before?.digest ?? null)
+  const created = await post("/obj/create", `{"obj":{${place},"expected_latest":${latest},"val":${val}}}`).catch(
+    (error: unknown) => {
+      if (!isOvertaken(error)) throw error
+      const { status, code, requestId } = error
+      const message = `Another version of “${dataset}” was published meanwhile; make the changes there.`
+      throw new ApiError(message, { status, code, requestId, cause: error })
+    },
   )
   return JSON.parse(created.get("digest") ?? '""') as string
+}
+
+function isOvertaken(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409 && error.code === "conflict"
 }
 
 function newDataset(name: string): string {

@@ -19,20 +19,29 @@ export interface NewObjectVersion {
   userId: string
 }
 
-/** The base classes that live versions of the same name and kind have, when the new one's is another. */
+/** Refused: the base classes that live versions of the same name and kind have, or the latest version, which is not the expected one. */
 export type PublishResult =
   | { published: true; versionIndex: number }
   | { published: false; existingBaseObjectClasses: (string | null)[] }
+  | { published: false; latest: string | null }
 
-/** Makes the version the latest one, stores it unless it is there, and brings it back if it was deleted. */
+/**
+ * Makes the version the latest one, stores it unless it is there, and brings it back if it was deleted.
+ * `expectedLatest`: digest of the version that it follows; null: it is the first that lives; undefined: it follows any.
+ */
 export async function publishObject(
   database: CatalogDatabase,
   projectId: string,
   version: NewObjectVersion,
+  expectedLatest?: string | null,
 ): Promise<PublishResult> {
   const { wasLive, ...result } = await inTransaction(database, async (transaction) => {
     await lockObjects(transaction, projectId)
     const live = await isLive(transaction, projectId, version)
+    const latest = expectedLatest === undefined ? null : await latestDigest(transaction, projectId, version)
+    // The same request again, whose answer was lost, finds its own version as the latest.
+    if (expectedLatest !== undefined && latest !== expectedLatest && latest !== version.digest)
+      return { wasLive: live, published: false as const, latest }
     const existingBaseObjectClasses = live ? [] : await otherClasses(transaction, projectId, version)
     if (existingBaseObjectClasses.length > 0)
       return { wasLive: live, published: false as const, existingBaseObjectClasses }
@@ -77,6 +86,22 @@ async function isLive(transaction: Kysely<Catalog>, projectId: string, version: 
     .where("digest", "=", version.digest)
     .executeTakeFirst()
   return row?.deleted_at === null
+}
+
+async function latestDigest(
+  transaction: Kysely<Catalog>,
+  projectId: string,
+  { kind, objectId }: NewObjectVersion,
+): Promise<string | null> {
+  const row = await transaction
+    .selectFrom("object_versions")
+    .select("digest")
+    .where("project_id", "=", projectId)
+    .where("kind", "=", kind)
+    .where("object_id", "=", objectId)
+    .where("is_latest", "=", true)
+    .executeTakeFirst()
+  return row?.digest ?? null
 }
 
 /** The base classes that live versions of the same name and kind have, when they are others. */

@@ -50,7 +50,7 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
     event.preventDefault()
     const { callId = null, traceId = null } = answer.answer ?? {}
     const source = callId === null || traceId === null ? null : { callId, traceId }
-    add.mutate({ projectId: project.id, dataset: target, isNew: !names.includes(target), row, source })
+    add.mutate({ projectId: project.id, dataset: target, row, source })
   }
   const { params } = project
   if (add.data !== undefined) {

@@ -23,6 +23,7 @@ export const objectMeanings: Meanings = {
     tags: "Words on a version. Several versions may have the same.",
     aliases: "Names of one version of an object: a new version with it takes it over.",
     expected_digest: "Refused when the content has another one.",
+    expected_latest: "Refused when the latest version has another digest; null: when there is a version.",
     metadata_only: "Leave the content out.",
     include_tags_and_aliases: "Add tags and aliases.",
     builtin_object_class: "Class that the content is checked against, such as `AnnotationSpec`.",
