@@ -321,6 +321,33 @@ test("several at once: one key labels the selection, Enter sends it", async () =
   await close()
 })
 
+test("several at once: what was begun stays with whoever is at work, every row of it", async () => {
+  const { id } = await newQueue(heddle, team, 3, { required_annotators: 1, lease_seconds: 4 })
+  const { page, close } = await label("ann", id)
+  await inHand(page, 1)
+  await page.keyboard.press("v")
+  const rows = page.getByRole("list", { name: "Items in your hands" }).getByRole("listitem")
+  await expect.poll(() => rows.count()).toBe(3)
+  const begun = page.waitForResponse((answer) => answer.url().includes("/progress"))
+  for (const key of ["a", "1"]) await page.keyboard.press(key)
+  await begun
+  const asked = (more: object) =>
+    team.as.ben.send<{ item: object | null }>("POST", `/annotation_queues/${id}/items/next`, {
+      project_id: team.id,
+      ...more,
+    })
+  await expect
+    .poll(async () => (await labelsOf(heddle, team.id, id)).map(({ item }) => item.annotation_state))
+    .toEqual(["unstarted", "in_progress", "in_progress"])
+  expect((await asked({ ahead: 3 })).item).toBeNull()
+  for (const end = Date.now() + 6_000; Date.now() < end; await page.waitForTimeout(400)) await page.keyboard.press("j")
+  expect((await asked({})).item).toBeNull()
+  await page.keyboard.press("Enter")
+  await page.getByText("Nothing to label for you now").waitFor()
+  await expect.poll(() => valuesOf(id)).toEqual([["kind"], ["kind"], ["kind"]])
+  await close()
+})
+
 test("from a disagreement to the final label, and back", async () => {
   const { id } = await newQueue(heddle, team, 3, { required_annotators: 2 })
   for (const [person, keys] of [

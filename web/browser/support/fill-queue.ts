@@ -153,7 +153,7 @@ export async function suggest(heddle: Heddle, project_id: string, call: string, 
 
 interface LabelledItems {
   items: {
-    item: { id: string; call_id: string }
+    item: { id: string; call_id: string; annotation_state: string }
     labels: { field: string; value: unknown; annotator_user_id: string; feedback_id: string }[]
     disputed_fields: string[]
     final_labels: { field: string; value: unknown }[]

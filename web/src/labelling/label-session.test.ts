@@ -48,6 +48,7 @@ function queueOf(...ids: string[]) {
         return { item: first ?? null, leased_by_others: 0, ahead: more.map((one) => ({ item: one })) }
       }),
     hold: (id) => step(`hold ${id}`, () => item(id)),
+    begin: (id) => step(`begin ${id}`, () => undefined),
     release: (id) => step(`release ${id}`, () => undefined),
     save: ({ item: { id } }) => step(`save ${id}`, () => undefined),
     finish: (id) => step(`finish ${id}`, () => void open.splice(open.indexOf(id), 1)),
@@ -134,6 +135,23 @@ describe("items in hand", () => {
     label("b")
     await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
     expect(queue.log.filter((one) => one.startsWith("save"))).toEqual(["save a"])
+  })
+
+  test("a draft of one behind the first is told once, and whatever is pressed prolongs all that is held", async () => {
+    const queue = queueOf("a", "b", "c")
+    const { session, heldIds } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b", "c"])
+    for (const id of ["a", "b", "b"]) session.setDraft(id, rude)
+    session.touch()
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 40_000)
+    session.touch()
+    session.touch()
+    const asked = ["next", "begin b", "hold a", "next"]
+    await expect.poll(() => queue.log).toEqual(asked)
+    session.touch()
+    now.mockRestore()
+    expect(queue.log).toEqual(asked)
   })
 
   test("nothing left, a deleted queue, and no right are told apart", async () => {

@@ -61,6 +61,8 @@ export interface HandedOut {
 export interface LabelRequests {
   next: (ahead: number) => Promise<HandedOut>
   hold: (itemId: string) => Promise<Item>
+  /** Says that it was begun: an item that was not may go to somebody who would have none. */
+  begin: (itemId: string) => Promise<void>
   release: (itemId: string) => Promise<void>
   /** Its labels and its note. */
   save: (entry: WaitingItem) => Promise<void>
@@ -122,6 +124,8 @@ export class LabelSession {
   #sending: string | null = null
   /** Items whose labels may be with the server already. */
   readonly #tried = new Set<string>()
+  /** Items that the server was told were begun. */
+  readonly #begun = new Set<string>()
   #isProlonging = false
   #retries = 0
   #timer: ReturnType<typeof setTimeout> | null = null
@@ -205,6 +209,22 @@ export class LabelSession {
     else drafts.set(itemId, kept)
     this.#options.memory.setDraft(itemId, kept)
     this.#set({ drafts })
+    // The server gives nobody the first of those that somebody has in hand.
+    const isBehind = this.#state.held.findIndex(({ id }) => id === itemId) > 0
+    if (kept !== null && isBehind && !this.#begun.has(itemId)) this.#begin(itemId)
+  }
+
+  #begin(itemId: string): void {
+    this.#begun.add(itemId)
+    this.#enqueue(async () => {
+      if (!this.#state.held.some(({ id }) => id === itemId)) return
+      try {
+        await this.#options.requests.begin(itemId)
+      } catch {
+        // The next change of its draft says it again; if somebody else has it, that is said when it is sent.
+        this.#begun.delete(itemId)
+      }
+    })
   }
 
   /** Items that are held; what follows them is in hand at once. */
@@ -284,13 +304,23 @@ export class LabelSession {
     this.#enqueue(() => this.#ask())
   }
 
-  /** Somebody is at work: the lease of what is in hand is prolonged before it ends. */
+  /** Somebody is at work: the leases of what they hold are prolonged before the first of them ends. */
   touch(): void {
-    const [item] = this.#state.held
-    if (item === undefined || this.#state.lost !== null || this.#isProlonging) return
-    const left = (this.#state.leases.get(item.id) ?? 0) - Date.now()
+    const { held, lost, leases } = this.#state
+    const [first, ...behind] = held
+    if (first === undefined || lost !== null || this.#isProlonging) return
+    const left = Math.min(...held.map(({ id }) => leases.get(id) ?? 0)) - Date.now()
     if (left > (this.#options.leaseSeconds * 1000) / 2) return
-    void this.#prolong(item.id)
+    this.#isProlonging = true
+    this.#enqueue(async () => {
+      try {
+        await this.#prolong(first.id)
+        // Asking for the next prolongs all that is held.
+        if (behind.length > 0 && this.#state.lost === null) await this.#ask()
+      } finally {
+        this.#isProlonging = false
+      }
+    })
   }
 
   retry(): void {
@@ -420,7 +450,6 @@ export class LabelSession {
   }
 
   async #prolong(itemId: string): Promise<void> {
-    this.#isProlonging = true
     try {
       await this.#options.requests.hold(itemId)
       this.#set({ leases: this.#leasesWith([itemId]) })
@@ -428,8 +457,6 @@ export class LabelSession {
       if (error instanceof ApiError && error.status === 409 && this.#state.held[0]?.id === itemId)
         this.#set({ lost: itemId })
       else if (!isPassing(error)) this.#enqueue(() => this.#ask())
-    } finally {
-      this.#isProlonging = false
     }
   }
 

@@ -23,6 +23,10 @@ export function labelRequests(project_id: string, queueId: string): LabelRequest
       const request: Request = { method: "PUT", path: `${items}/${itemId}/lease`, body: { project_id } }
       return (await withSignIn(sendForJson<z.output<typeof leaseAnswer>>(request))).item
     },
+    begin: async (itemId) => {
+      const body = { project_id, annotation_state: "in_progress" }
+      await withSignIn(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+    },
     release: async (itemId) => {
       await withSignIn(send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
     },
