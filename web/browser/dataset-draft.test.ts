@@ -110,6 +110,36 @@ test("a row that is written as it was is not changed, and a draft is discarded a
   await close()
 })
 
+test("a draft is not changed while it is published, and is gone also when its page was left meanwhile", async () => {
+  await publish("slow", rows)
+  const { page, close } = await signedIn(browser, heddle, `/${project}/objects/slow/versions/v0?show=all`)
+  await changeFirst(page, (text) => text.replace("zip", "zipper"))
+  let go: (() => void) | undefined
+  await page.route("**/table/update", async (route) => {
+    await new Promise<void>((resolve) => (go = resolve))
+    await route.continue()
+  })
+  await draft(page).getByRole("button", { name: "Publish as v1" }).click()
+  await draft(page).getByRole("button", { name: "Publishing…" }).waitFor()
+  await expect.poll(() => page.getByRole("button", { name: /^(Add a row|Change|Remove|As it was)$/ }).count()).toBe(0)
+  const leave = async () => {
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click()
+    await page.waitForURL("**/traces*")
+  }
+  await leave()
+  await page.goBack()
+  await draft(page).getByRole("button", { name: "Publishing…" }).waitFor()
+  await leave()
+  go?.()
+  await expect.poll(async () => (await storedRows("slow"))[0]).toContain("zipper")
+  await page.goBack()
+  await grid(page)
+    .getByRole("row", { name: /The zip broke/ })
+    .waitFor()
+  await expect.poll(() => draft(page).count()).toBe(0)
+  await close()
+})
+
 test("a draft does not take back what somebody else published meanwhile", async () => {
   await publish("shared", rows)
   const { page, close } = await open("shared")

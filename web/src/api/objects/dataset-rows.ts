@@ -1,5 +1,5 @@
 /** Changed rows of a dataset, as its next version: `/table/…`, `/obj/create`, `/dataset_sources/link`. */
-import { useMutation } from "@tanstack/react-query"
+import { useIsMutating, useMutation } from "@tanstack/react-query"
 import { elementTexts, memberTexts } from "../../json/json-text.ts"
 import { tableOfDataset } from "../../objects/dataset-table.ts"
 import { ApiError } from "../api-error.ts"
@@ -61,15 +61,27 @@ interface ChangedRows {
   updates: string
 }
 
-export function useChangeDatasetRows() {
+const changeKey = (draft: string) => ["change rows", draft]
+
+/** `draft`: names what is published. `onPublished`: also when the page was left meanwhile, before the lists are read again. */
+export function useChangeDatasetRows(draft: string, onPublished: (digest: string) => Promise<void>) {
   return useMutation<Published, ApiError, ChangedRows>({
+    mutationKey: changeKey(draft),
     mutationFn: async ({ projectId, dataset, digest, updates }) => {
       const before = await readDataset(projectId, dataset, digest)
       const table = await updateTable(projectId, before.table, updates)
       return { digest: await createVersion(projectId, dataset, before, table) }
     },
-    onSuccess: readListsAgain,
+    onSuccess: async ({ digest }) => {
+      await onPublished(digest)
+      await readListsAgain()
+    },
   })
+}
+
+/** Whether the draft is being published, by this page or by one that was left. */
+export function useIsChangingDatasetRows(draft: string): boolean {
+  return useIsMutating({ mutationKey: changeKey(draft) }) > 0
 }
 
 function readListsAgain() {

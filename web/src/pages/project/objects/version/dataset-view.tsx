@@ -38,8 +38,8 @@ export function DatasetView({ table, ...props }: VersionViewProps & { table: str
   const size = sizes.data?.tables[0]
   const isComparing = against !== undefined && search.show !== "all"
   const newer = others.find(({ version_index: index }) => index > version.version_index)
-  const mayChange = useMayWrite(project.id) && newer === undefined
   const draft = useDatasetDraft(project, version, size?.count ?? 0)
+  const mayChange = useMayWrite(project.id) && newer === undefined && !draft.isPublishing
   const [isAdding, setAdding] = useState(false)
   const rows = (size?.count ?? 0) + draft.counts.added
   return (

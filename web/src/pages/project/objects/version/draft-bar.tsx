@@ -23,40 +23,39 @@ interface DraftBarProps {
 
 export function DraftBar({ project, version, newer, of }: DraftBarProps) {
   const [isAsked, setAsked] = useState(false)
-  const publish = useChangeDatasetRows()
   const navigate = useNavigate()
   const whileShown = useWhileShown()
+  const publish = useChangeDatasetRows(of.id, async (digest) => {
+    const params = { ...project.params, name: version.object_id, version: digest }
+    await whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
+    of.discard()
+  })
   const next = `v${version.version_index + 1}`
   const save = () =>
-    publish.mutate(
-      {
-        projectId: project.id,
-        dataset: version.object_id,
-        digest: version.digest,
-        updates: updatesOf(of.draft),
-      },
-      {
-        onSuccess: ({ digest }) => {
-          of.discard()
-          const params = { ...project.params, name: version.object_id, version: digest }
-          void whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
-        },
-      },
-    )
+    publish.mutate({
+      projectId: project.id,
+      dataset: version.object_id,
+      digest: version.digest,
+      updates: updatesOf(of.draft),
+    })
   return (
     <section className={styles.bar} aria-label="Draft">
       {publish.error !== null && <ErrorNote what="Nothing was published." error={publish.error} />}
       <div className={styles.line}>
         <span>
           <b>Not published:</b> {wordsOf(of)}.{" "}
-          {newer !== undefined && `v${newer.version_index} was published meanwhile: make the changes there.`}
+          {newer !== undefined &&
+            !of.isPublishing &&
+            `v${newer.version_index} was published meanwhile: make the changes there.`}
           {!of.isKept && "This browser has no room to keep it: publish it before you leave the page."}
         </span>
         <span className={styles.actions}>
-          <Button onClick={() => setAsked(true)}>Discard…</Button>
+          <Button disabled={of.isPublishing} onClick={() => setAsked(true)}>
+            Discard…
+          </Button>
           {newer === undefined && (
-            <Button kind="primary" isBusy={publish.isPending} onClick={save}>
-              {publish.isPending ? "Publishing…" : `Publish as ${next}`}
+            <Button kind="primary" isBusy={of.isPublishing} onClick={save}>
+              {of.isPublishing ? "Publishing…" : `Publish as ${next}`}
             </Button>
           )}
         </span>

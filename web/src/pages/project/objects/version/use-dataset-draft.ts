@@ -1,5 +1,9 @@
-/** What is changed of the rows of a version, kept in this tab until it is published. */
-import { useState } from "react"
+/**
+ * What is changed of the rows of a version, kept in this tab until it is published. Drafts outlive their pages: one may be
+ * published after its page was left.
+ */
+import { useSyncExternalStore } from "react"
+import { useIsChangingDatasetRows } from "../../../../api/objects/dataset-rows.ts"
 import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { compactJson } from "../../../../json/indented-json.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
@@ -18,11 +22,15 @@ import type { CurrentProject } from "../../../../shell/current-project.ts"
 export type RowState = "changed" | "removed" | "added"
 
 export interface DraftOfVersion {
+  /** Names it among those of the tab. */
+  id: string
   draft: DatasetDraft
   counts: ChangeCounts
   isEmpty: boolean
   /** false: the browser has no room for it, and it is gone when the page is loaded again. */
   isKept: boolean
+  /** It is on its way to the server, and not to be changed until it is there. */
+  isPublishing: boolean
   /** `place` from 0; rows that are added come after the `count` of the table. */
   stateAt: (place: number) => RowState | undefined
   /** JSON as the draft has it; undefined: as in the table. */
@@ -36,22 +44,45 @@ export interface DraftOfVersion {
   discard: () => void
 }
 
+const drafts = new Map<string, DatasetDraft>()
+/** Those that the browser has no room for. */
+const unkept = new Set<string>()
+const listeners = new Set<() => void>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function draftNow(id: string): DatasetDraft {
+  const now = drafts.get(id) ?? keptDraft(sessionStorage, id)
+  drafts.set(id, now)
+  return now
+}
+
+function setDraft(id: string, draft: DatasetDraft): void {
+  drafts.set(id, draft)
+  if (keepDraft(sessionStorage, id, draft)) unkept.delete(id)
+  else unkept.add(id)
+  for (const listener of listeners) listener()
+}
+
 /** `count`: rows of the table. */
 export function useDatasetDraft(project: CurrentProject, version: ObjectVersion, count: number): DraftOfVersion {
   const id = `${project.id}/${version.object_id}:${version.digest}`
-  const [draft, setDraft] = useState(() => keptDraft(sessionStorage, id))
-  const [isKept, setKept] = useState(true)
-  const change = (next: DatasetDraft) => {
-    setDraft(next)
-    setKept(keepDraft(sessionStorage, id, next))
-  }
+  const draft = useSyncExternalStore(subscribe, () => draftNow(id))
+  const isKept = useSyncExternalStore(subscribe, () => !unkept.has(id))
+  const isPublishing = useIsChangingDatasetRows(id)
+  const change = (next: DatasetDraft) => setDraft(id, next)
   const counts = draftCounts(draft)
   const addedAt = (place: number) => (place >= count ? place - count : null)
   return {
+    id,
     draft,
     counts,
     isEmpty: counts.added + counts.changed + counts.removed === 0,
     isKept,
+    isPublishing,
     stateAt: (place) => {
       if (place >= count) return "added"
       const text = draft.rows[place]
