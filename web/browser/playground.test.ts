@@ -278,12 +278,36 @@ test("a blind vote hides who answered until it is given, and is stored with both
   await close()
 })
 
+test("a vote whose answer was lost is stored once for each call when it is given again", async () => {
+  const { page, close } = await open(`?${two}&temperature=0&max_tokens=3&user=4%2B5%3D`)
+  await page.getByRole("button", { name: /^Run all/ }).click()
+  await answered(page, "returns-agent@latest", "heddle/tiny")
+  await page.route(
+    "**/feedback/**",
+    async (route) => {
+      await route.fetch()
+      await route.fulfill({ status: 503, json: { reason: "busy", error_type: "server_overloaded" } })
+    },
+    { times: 1 },
+  )
+  const better = column(page, "heddle/tiny").getByRole("button", { name: "Better" })
+  await better.click()
+  await page.getByText("The vote was not stored.").waitFor()
+  await better.click()
+  await column(page, "heddle/tiny").getByText("better", { exact: true }).waitFor()
+  const votes = (await calls())
+    .slice(0, 2)
+    .map(({ summary }) => summary.weave.feedback?.filter((one) => one.feedback_type === "playground.vote"))
+  expect(votes.map((of) => of?.length)).toEqual([1, 1])
+  await close()
+})
+
 test("a mark and a vote that are stored late change nothing of what was asked meanwhile", async () => {
   const { page, close } = await open(`?${two}&temperature=0&max_tokens=3&user=1%2B4%3D`)
   await page.getByRole("button", { name: /^Run all/ }).click()
   await answered(page, "returns-agent@latest", "heddle/tiny")
   let held: (() => void)[] = []
-  await page.route("**/feedback/create", async (route) => {
+  await page.route(/\/feedback\/(batch\/)?create$/, async (route) => {
     await new Promise<void>((resolve) => held.push(resolve))
     await route.continue()
   })
@@ -302,7 +326,7 @@ test("a mark and a vote that are stored late change nothing of what was asked me
   held = []
   const equal = page.getByRole("button", { name: "No difference" })
   await equal.click()
-  await expect.poll(() => held.length).toBe(2)
+  await expect.poll(() => held.length).toBe(1)
   await page.getByLabel("Next message").fill("2+4=")
   await run(page)
   await expect.poll(async () => (await calls())[0]?.inputs.messages.length).toBe(3)

@@ -1,7 +1,9 @@
 /** A vote for one of the answers, blind or not. */
 import { useMutation } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
-import { useGiveFeedback } from "../../../api/calls/feedback.ts"
+import { useRef } from "react"
+import { useGiveFeedbackTogether } from "../../../api/calls/feedback.ts"
+import { newId } from "../../../labelling/new-id.ts"
 import { isHidden, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
 import { changeConversation, setConversation } from "./conversations.ts"
@@ -58,18 +60,24 @@ interface Judged {
 
 /** Stores it as feedback `playground.vote` on the recorded call of each answer. */
 function useStoredVote(projectId: string, conversationId: string) {
-  const give = useGiveFeedback()
+  const give = useGiveFeedbackTogether()
+  // By call: a vote that is sent again, whose answer was lost, is the same vote.
+  const ids = useRef(new Map<string, string>())
+  const idOf = (callId: string) => {
+    const id = ids.current.get(callId) ?? newId()
+    ids.current.set(callId, id)
+    return id
+  }
   return useMutation<unknown, Error, Judged>({
     mutationFn: ({ conversation, isBlind }) =>
-      Promise.all(
-        votesOf(conversation, isBlind).map(({ callId, payload }) =>
-          give.mutateAsync({
-            project_id: projectId,
-            weave_ref: `weave:///${projectId}/call/${callId}`,
-            feedback_type: "playground.vote",
-            payload: { ...payload, conversation_id: conversationId },
-          }),
-        ),
+      give.mutateAsync(
+        votesOf(conversation, isBlind).map(({ callId, payload }) => ({
+          id: idOf(callId),
+          project_id: projectId,
+          weave_ref: `weave:///${projectId}/call/${callId}`,
+          feedback_type: "playground.vote",
+          payload: { ...payload, conversation_id: conversationId },
+        })),
       ),
     onSuccess: (_, { conversation: judged }) =>
       changeConversation(conversationId, (now) => withStoredVerdicts(now, judged)),
