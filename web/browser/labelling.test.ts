@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { flaws } from "./support/axe.ts"
 import { foreign, launchBrowser, phone, type Visit } from "./support/browser.ts"
 import { fillLabelTeam, labelsOf, type LabelTeam, newQueue, newSpec, sendChats, suggest } from "./support/fill-queue.ts"
-import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
+import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
 let browser: Browser
@@ -462,6 +462,23 @@ describe("when something goes wrong", () => {
     expect(await option(page, "rude").isDisabled()).toBe(true)
     await page.getByRole("button", { name: "Next item" }).click()
     await inHand(page, 2)
+    await close()
+  })
+
+  test("whoever signs in for somebody else sends nothing of theirs under the own name", async () => {
+    const { id } = await newQueue(heddle, team, 2)
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    const { data } = await team.as.ann.send<{ data: { id: string }[] }>("GET", "/v1/sessions")
+    for (const session of data) await team.as.ann.send("DELETE", `/v1/sessions/${session.id}`)
+    await page.keyboard.press("3")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Sign in again" }).waitFor()
+    await Promise.all([page.waitForEvent("load"), signIn(page, team.as.ben.key)])
+    await inHand(page, 2)
+    await page.keyboard.press("1")
+    await page.keyboard.press("Enter")
+    await expect.poll(() => valuesOf(id)).toEqual([[], ["kind"]])
     await close()
   })
 

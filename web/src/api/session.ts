@@ -22,6 +22,12 @@ export function useSignIn() {
     mutationFn: (body) =>
       sendForJson({ method: "POST", path: "token" in body ? "/v1/session/token" : "/v1/session", body }),
     onSuccess: (session) => {
+      const before = queryClient.getQueryData(sessionQuery.queryKey)
+      if (before !== undefined && before.user.id !== session.user.id) {
+        // What the page of the one before still holds and sends is not this user's.
+        if (sessionEnd.hasEnded()) return location.reload()
+        queryClient.clear()
+      }
       queryClient.setQueryData(sessionQuery.queryKey, session)
       // Whoever asked for the key goes away with this, so what was refused meanwhile is read again here.
       if (sessionEnd.hasEnded()) void queryClient.invalidateQueries()
