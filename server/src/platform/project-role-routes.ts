@@ -1,4 +1,4 @@
-/** Roles of a team's members in one project, where they differ from the team's. */
+/** Roles of a team's members in one project, which count there in place of the team's. */
 import { HeddleError } from "../errors.ts"
 import { type Route, route } from "../http/route.ts"
 import { listMembers, type MemberRecord, type TeamRecord } from "../storage/catalog/accounts/accounts.ts"
@@ -104,5 +104,6 @@ function noMember(team: TeamRecord, username: string): HeddleError {
 }
 
 function toWireRole({ userId, username, role: teamRole }: MemberRecord, own: MemberRole | undefined): ProjectRole {
-  return { id: userId, object: "project.role", username, role: own ?? teamRole, team_role: teamRole }
+  const role = own ?? teamRole
+  return { id: userId, object: "project.role", username, role, team_role: teamRole, is_own: own !== undefined }
 }

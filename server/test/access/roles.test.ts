@@ -101,7 +101,16 @@ describe("roles in one project", () => {
         expect.objectContaining({ username: "paul", role: "member", team_role: "viewer" }),
       ]),
     })
+    const roleOf = async () => {
+      const { data } = await mustBody<{ data: { username: string }[] }>(lead.get("/v1/projects/labs/open/roles"))
+      return data.find(({ username }) => username === "paul")
+    }
+    await must(lead.post(`${team}/members/paul`, { role: "member" }))
+    expect(await roleOf()).toMatchObject({ role: "member", team_role: "member", is_own: true })
+    await must(lead.post(`${team}/members/paul`, { role: "viewer" }))
+    expect((await publish(viewer, "labs/open")).status).toBe(200)
     await must(lead.delete("/v1/projects/labs/open/roles/paul"))
+    expect(await roleOf()).toMatchObject({ role: "viewer", team_role: "viewer", is_own: false })
     expect((await publish(viewer, "labs/open")).status).toBe(403)
   })
 

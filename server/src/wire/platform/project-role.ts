@@ -10,6 +10,8 @@ export const projectRole = z.object({
   role,
   /** The member's role in the team, which counts unless the project sets another. */
   team_role: role,
+  /** Whether the project sets the role: then it stays when the team's changes. */
+  is_own: z.boolean(),
 })
 
 export const projectRoleParams = z.object({ entity: z.string(), project: z.string(), username: z.string() })

@@ -85,7 +85,8 @@ export const platformMeanings: Meanings = {
     CreatedInvitation: { token: "Lets one person in; shown only in this answer." },
     ProjectRole: {
       role: "What counts in the project.",
-      team_role: "What the member is in the team; it counts in each project that gives the member no other role.",
+      team_role: "What the member is in the team; it counts in each project that gives the member no role.",
+      is_own: "Whether the project gives the member the role, which then stays as the one in the team changes.",
     },
     ProjectRoleBody: { role: "What the member is to be in the project." },
     SignedUp: { user: "The new user.", api_key: "A key of the new user." },

@@ -147,6 +147,8 @@ function MemberRow({ project, member, inProject, hasProject, mayManage, isChangi
   const isPerson = role !== "service_account"
   const isOwnEntity = username === project.entity
   const counts = inProject?.role ?? role
+  // It may be the same as in the team, and stays when that one changes.
+  const isOfProject = inProject?.is_own ?? false
   return (
     <tr>
       <td className={styles.person} title={username}>
@@ -179,19 +181,17 @@ function MemberRow({ project, member, inProject, hasProject, mayManage, isChangi
             <SelectField
               label={`Role of ${username} in ${project.project}`}
               isLabelHidden
-              value={counts === role ? "" : counts}
+              value={isOfProject ? counts : ""}
               disabled={isChanging}
               onChange={({ target }) => on.onProjectRole(target.value === "" ? null : (target.value as MemberRole))}
             >
               <option value="">as in team</option>
-              {memberRoles
-                .filter((one) => one !== role)
-                .map((one) => (
-                  <option key={one}>{one}</option>
-                ))}
+              {memberRoles.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
             </SelectField>
           ) : (
-            <span className={styles.no}>{counts === role ? "as in the team" : counts}</span>
+            <span className={styles.no}>{isOfProject ? counts : "as in the team"}</span>
           )}
         </td>
       )}
