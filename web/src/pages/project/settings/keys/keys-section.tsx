@@ -43,20 +43,22 @@ export function KeysSection() {
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<CreatedApiKey | null>(null)
   const keys = useApiKeys({ refetchInterval: made === null ? false : firstUseMs })
-  const isOfAll = user.is_admin && whose !== "mine"
+  const isOfAll = whose !== "mine"
   const shown = (all: readonly ApiKey[]) => all.filter(({ username }) => isOfAll || username === user.username)
+  // An administrator of a team is told of the keys of its programs.
+  const hasOthers = keys.data?.data.some(({ username }) => username !== user.username) ?? false
   return (
     <>
       <SectionHead
         title="API keys"
         actions={
           <>
-            {user.is_admin && (
+            {(user.is_admin || hasOthers || !isOfAll) && (
               <Segmented
                 label="Whose keys"
                 value={isOfAll ? "all" : "mine"}
                 segments={[
-                  { value: "all", label: "Everybody’s" },
+                  { value: "all", label: user.is_admin ? "Everybody’s" : "Mine and of programs" },
                   { value: "mine", label: "Mine" },
                 ]}
                 onChange={(next) => void navigate({ search: { whose: next === "mine" ? next : undefined } })}
