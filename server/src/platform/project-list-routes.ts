@@ -51,7 +51,8 @@ export function projectListRoutes({ database, projectDeleted }: ProjectListDepen
         if (query.after !== undefined && (await findProjectRecord(database, entityIds, query.after)) === null) {
           throw new HeddleError("not_found", `after: "${query.after}" is no project of yours`)
         }
-        const selection = { entityIds, query: query.query ?? null, afterId: query.after ?? null }
+        const { name = null, query: part = null, after = null } = query
+        const selection = { entityIds, name, query: part, afterId: after }
         const records = await listProjects(database, { ...selection, limit: query.limit + 1 })
         return toPage(records.map(toWireProject), query.limit)
       },

@@ -44,6 +44,18 @@ test.each([
   expect(names(await list(`?query=${encodeURIComponent(part)}`))).toEqual(found)
 })
 
+test.each([
+  ["?name=first", ["acme/first"]],
+  ["?name=third&entity=shared", ["shared/third"]],
+  ["?name=third&entity=acme", []],
+  ["?name=third&query=fir", []],
+  ["?name=FIRST", []],
+  ["?name=fir", []],
+  ["?name=%00", []],
+])("by the whole name, %s", async (query, found) => {
+  expect(names(await list(query))).toEqual(found)
+})
+
 test("page by page", async () => {
   const first = await list("?limit=2")
   expect([names(first).length, first.has_more]).toEqual([2, true])

@@ -17,6 +17,8 @@ export const project = z.object({
 export const projectsQuery = pageQuery.extend({
   /** Entity to filter by. */
   entity: z.string().optional(),
+  /** Its whole name in its entity, as it is written. */
+  name: z.string().max(200).optional(),
   /** Part of `entity/name`, in any case. */
   query: z.string().max(200).optional(),
 })

@@ -15,9 +15,9 @@ export function useProjects(parameters: { query?: string; entity?: string; limit
 
 /** Whether there is such a project; its first call makes it. undefined: not known yet. */
 export function useProject(entity: string, name: string, options: { refetchInterval?: number | false } = {}) {
-  const parameters = { entity, query: `${entity}/${name}`, limit: 100 }
+  // While it is read, the page of the project before stands in its place.
   const select = (page: ProjectPage) => page.data.find((project) => project.name === name) ?? null
-  return useQuery({ ...jsonQuery<ProjectPage>("GET", "/v1/projects", parameters), select, ...options })
+  return useQuery({ ...jsonQuery<ProjectPage>("GET", "/v1/projects", { entity, name }), select, ...options })
 }
 
 interface ProjectToDelete {

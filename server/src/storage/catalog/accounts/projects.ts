@@ -97,6 +97,8 @@ export interface ProjectRecord {
 
 export interface ProjectSelection {
   entityIds: readonly string[]
+  /** The whole name in its entity; null or absent: any. */
+  name?: string | null
   /** Part of `entity/name`, in any case; null: all. */
   query: string | null
   /** Strictly after this project; null begins with the first. */
@@ -106,9 +108,10 @@ export interface ProjectSelection {
 
 /** The newest first. */
 export async function listProjects(database: CatalogDatabase, selection: ProjectSelection): Promise<ProjectRecord[]> {
-  const { entityIds, query, afterId, limit } = selection
-  if (entityIds.length === 0 || (query !== null && !isStorable(query))) return []
+  const { entityIds, name = null, query, afterId, limit } = selection
+  if (entityIds.length === 0 || [name, query].some((text) => text !== null && !isStorable(text))) return []
   let rows = projectRecords(database, entityIds)
+  if (name !== null) rows = rows.where("projects.name", "=", name)
   if (query !== null) {
     rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${likePart(query)}`)
   }

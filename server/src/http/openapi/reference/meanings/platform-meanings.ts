@@ -144,7 +144,10 @@ export const platformMeanings: Meanings = {
     "LogsRequest.resourceLogs, TraceRequest.resourceSpans": {
       resource: "What made them; `wandb.entity` and `wandb.project` among its attributes may name the project.",
     },
-    ProjectsQuery: { query: "Occurs in the project's name." },
+    ProjectsQuery: {
+      name: "The whole name of the project, as it is written.",
+      query: "Occurs in the project's name.",
+    },
     Quota: {
       name: "What is limited.",
       limit: "How much the team may hold; of `requests_per_minute`, how many requests each key may send.",
