@@ -398,6 +398,39 @@ test("from a disagreement to the final label, and back", async () => {
   await close()
 })
 
+test("a dispute about any number of words is decided with those of the question, at least one", async () => {
+  const topics = await newSpec(heddle, team.id, {
+    name: "topics",
+    description: "What it is about.",
+    field_schema: { type: "array", items: { type: "string", enum: ["refund", "size", "praise"] } },
+  })
+  const { id } = await newQueue(heddle, team, 1, { required_annotators: 2, scorer_refs: [topics] })
+  for (const [person, key] of [
+    ["ann", "1"],
+    ["ben", "2"],
+  ] as const) {
+    const { page, close } = await label(person, id)
+    await inHand(page, 1)
+    for (const one of [key, "Enter"]) await page.keyboard.press(one)
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(async () => (await valuesOf(id)).flat().length).toBe(person === "ann" ? 1 : 2)
+    await close()
+  }
+  const { page, close } = await open("admin", `/queues/${id}`)
+  const pane = page.getByRole("region", { name: "Decide: topics" })
+  await pane.getByRole("button", { name: "Other…" }).click()
+  const decide = pane.getByRole("button", { name: "Decide", exact: true })
+  const words = pane.getByRole("group", { name: "Another value for topics" })
+  expect(await decide.isDisabled()).toBe(true)
+  for (const word of ["praise", "size", "refund", "size"]) await words.getByRole("button", { name: word }).click()
+  await decide.click()
+  await page.getByText("Nothing to decide: nobody disagrees, or all of it is decided.").waitFor()
+  expect((await labelsOf(heddle, team.id, id)).map(({ final_labels: finals }) => finals[0]?.value)).toEqual([
+    ["refund", "praise"],
+  ])
+  await close()
+})
+
 test("a question without a dispute says so, and leads back to those of the others", async () => {
   const { id } = await newQueue(heddle, team, 2, { required_annotators: 2, scorer_refs: [team.tone, team.warm] })
   for (const [person, answers] of [

@@ -11,7 +11,7 @@ import { Time } from "../../../../components/signs/time.tsx"
 import { ErrorNote } from "../../../../components/states/error-note.tsx"
 import { SkeletonRows } from "../../../../components/states/skeleton.tsx"
 import { useKeys } from "../../../../keys/use-keys.ts"
-import { answerOf, emptyDraft, withAnswer } from "../../../../labelling/label-draft.ts"
+import { answerOf, emptyDraft, isChosen, withAnswer, withChoice } from "../../../../labelling/label-draft.ts"
 import { isSame, type LabelField, wordOf } from "../../../../labelling/label-fields.ts"
 import { givenLabels } from "../../../../labelling/suggestions.ts"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
@@ -179,8 +179,7 @@ interface OtherValueProps {
 }
 
 function OtherValue({ field, onChoose, onClose }: OtherValueProps) {
-  const [typed, setTyped] = useState("")
-  const answer = answerOf(field, withAnswer(field, emptyDraft, typed))
+  const [draft, setDraft] = useState(emptyDraft)
   if (field.kind === "choice") {
     return (
       <>
@@ -195,7 +194,8 @@ function OtherValue({ field, onChoose, onClose }: OtherValueProps) {
       </>
     )
   }
-  const given = field.kind === "many" ? { kind: "value" as const, value: chosenWords(field, typed) } : answer
+  const given = answerOf(field, draft)
+  const typed = draft.answers[field.name]
   return (
     <form
       className={styles.other}
@@ -204,15 +204,28 @@ function OtherValue({ field, onChoose, onClose }: OtherValueProps) {
         if (given.kind === "value") onChoose(given.value)
       }}
     >
-      <TextField
-        label={`Another value for ${field.title}`}
-        isLabelHidden
-        autoFocus
-        value={typed}
-        placeholder={field.kind === "many" ? field.options.map(({ label }) => label).join(", ") : undefined}
-        error={given.kind === "bad" ? given.why : null}
-        onChange={(event) => setTyped(event.target.value)}
-      />
+      {field.kind === "many" ? (
+        <span className={styles.options} role="group" aria-label={`Another value for ${field.title}`}>
+          {field.options.map(({ value, label }) => (
+            <Button
+              key={label}
+              isOn={isChosen(field, draft, value)}
+              onClick={() => setDraft(withChoice(field, draft, value))}
+            >
+              {label}
+            </Button>
+          ))}
+        </span>
+      ) : (
+        <TextField
+          label={`Another value for ${field.title}`}
+          isLabelHidden
+          autoFocus
+          value={typeof typed === "string" ? typed : ""}
+          error={given.kind === "bad" ? given.why : null}
+          onChange={(event) => setDraft(withAnswer(field, draft, event.target.value))}
+        />
+      )}
       <Button type="submit" disabled={given.kind !== "value"}>
         Decide
       </Button>
@@ -221,10 +234,4 @@ function OtherValue({ field, onChoose, onClose }: OtherValueProps) {
       </Button>
     </form>
   )
-}
-
-/** Options among words that are separated by commas. */
-function chosenWords({ options }: LabelField, text: string): unknown[] {
-  const words = text.split(",").map((word) => word.trim())
-  return options.filter(({ label }) => words.includes(label)).map(({ value }) => value)
 }
