@@ -125,6 +125,11 @@ export function scopeAllows(scope: KeyScope, { right, ingest, train }: Omit<Rout
   return rightsOfScope[scope].includes(right)
 }
 
+/** Whether the caller's key reaches a call that needs this, and its user has the right there. */
+export function mayCall(holder: Holder, access: Omit<RouteAccess, "of">, place: ProjectPlace): boolean {
+  return scopeAllows(holder.scope, access) && can(holder, access.right, place)
+}
+
 /** @throws {HeddleError} 403, the same whatever the request names. */
 export function requireScope(scope: KeyScope, access: Omit<RouteAccess, "of">): void {
   if (scopeAllows(scope, access)) return

@@ -5,9 +5,9 @@
 import { HeddleError } from "../errors.ts"
 import { type KeyInProject, type KeyStanding, standingOfKeys } from "../storage/catalog/accounts/key-standing.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import type { Right } from "../wire/platform/access.ts"
+import type { RouteAccess } from "../wire/platform/access.ts"
 import { BatchedLookup } from "../work/batched-lookup.ts"
-import { can } from "./can.ts"
+import { mayCall } from "./can.ts"
 
 export class SignedAddresses {
   readonly #standings: BatchedLookup<KeyInProject, KeyStanding | null>
@@ -17,17 +17,20 @@ export class SignedAddresses {
     this.#standings = new BatchedLookup((keys) => standingOfKeys(database, keys))
   }
 
-  /** `wayOut`: how a new address is had. @throws {HeddleError} `not_found`. */
-  async require({ apiKeyId, projectId }: KeyInProject, right: Right, wayOut: string): Promise<void> {
+  /**
+   * `access`: of the call that hands the address out. `wayOut`: how a new address is had.
+   * @throws {HeddleError} `not_found`.
+   */
+  async require({ apiKeyId, projectId }: KeyInProject, access: Omit<RouteAccess, "of">, wayOut: string): Promise<void> {
     const standing = await this.#standings.get(`${apiKeyId} ${projectId}`, { apiKeyId, projectId })
     if (standing !== null) {
       const { scope, role, entityId } = standing
       const holder = { scope, entities: [{ id: entityId, name: "", role }], projectRoles: new Map() }
-      if (can(holder, right, { id: projectId, entityId })) return
+      if (mayCall(holder, access, { id: projectId, entityId })) return
     }
     throw new HeddleError(
       "not_found",
-      `the key that made this address was revoked, or its user may not ${right} there any more; ${wayOut}`,
+      `the key that made this address was revoked, or its user may not ${access.right} there any more; ${wayOut}`,
     )
   }
 }

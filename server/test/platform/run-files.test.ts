@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { defaultLimits } from "../../src/limits.ts"
 import { collectRuns } from "../../src/storage/run-collector.ts"
 import { insertRunLines } from "../../src/storage/traces/runs/run-lines.ts"
-import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
+import { type EvaluationApp, evaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import {
   ask,
   readRun,
@@ -314,6 +314,27 @@ async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from(text))
   return Buffer.from(digest).toString("hex")
 }
+
+test("security 5.3: a key reads a run without an address to store at, unless it may ask for one by createRunFiles", async () => {
+  const names = await newRun()
+  await uploadRunFile(opened, opened.acme, names, { name: "config.yaml", text: "as logged" })
+  const asked = 'files(names: ["config.yaml", "new.txt"]) { edges { node { uploadUrl url(upload: true) directUrl } } }'
+  const addresses = async (caller: typeof opened.acme) => {
+    const { files } = await readRun(caller, names, asked)
+    return (files as { edges: { node: Record<string, string | null> }[] }).edges.map(({ node }) => node)
+  }
+  const held = async (scope: string) => {
+    const made = await opened.acme.post("/v1/organization/api_keys", { name: scope, scope })
+    return evaluationCaller(() => opened.app, { ...opened.acme, key: (made.body as { value: string }).value })
+  }
+  const shown = { uploadUrl: null, url: null, directUrl: expect.any(String) as string }
+  for (const scope of ["train", "label", "read"]) expect(await addresses(await held(scope))).toEqual([shown, shown])
+
+  const [own] = await addresses(opened.acme)
+  expect((await request("PUT", new URL(own?.["uploadUrl"] ?? "").pathname, "by its maker")).statusCode).toBe(200)
+  const added = await uploadAddress(await held("ingest"), names, "added.txt")
+  expect((await request("PUT", added, "by a program")).statusCode).toBe(200)
+})
 
 test("security 5.3: an address stores only while its maker may write there, and shows only while the maker is in the team", async () => {
   const names = await newRun()

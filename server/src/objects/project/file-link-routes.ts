@@ -62,7 +62,7 @@ export function fileLinkRoutes(dependencies: StoreDependencies): Route[] {
       isUncompressed: true,
       handle: async ({ params, reply }) => {
         const { projectId, digest, apiKeyId } = fileLinks.linkOf(params.token, Date.now())
-        await addresses.require({ apiKeyId, projectId }, "read", "resolve the file again")
+        await addresses.require({ apiKeyId, projectId }, { right: "read" }, "resolve the file again")
         reply
           .header("content-security-policy", "sandbox")
           // A cache between would answer after the address has ended.

@@ -21,6 +21,7 @@ import {
   shownArtifactFileQuery,
 } from "../../wire/platform/artifact.ts"
 import type { RunDependencies } from "../runs/run-dependencies.ts"
+import { accessOfUse } from "../runs/run-file-links.ts"
 import { localId } from "../runs/run-ids.ts"
 import type { ArtifactLink } from "./artifact-links.ts"
 import { manifestText } from "./artifact-manifest.ts"
@@ -133,7 +134,7 @@ async function linked(
   stores: boolean,
 ): Promise<ArtifactLink> {
   const link = artifactLinks.linkOf(token, stores, Date.now())
-  await addresses.require(link, stores ? "write" : "read", "ask for the file's address again")
+  await addresses.require(link, accessOfUse[stores ? "store" : "fetch"], "ask for the file's address again")
   return link
 }
 

@@ -24,6 +24,7 @@ import { describeEntity, describeTeam, describeUser, findUsers } from "./graphql
 import { platformTypes } from "./graphql-types.ts"
 import { alertMutations } from "../runs/run-alerts.ts"
 import type { RunContext } from "../runs/run-context.ts"
+import { accessOfUse } from "../runs/run-file-links.ts"
 import { runMutations } from "../runs/run-mutations.ts"
 import { runFields } from "../runs/run-queries.ts"
 import { checkedProjectName } from "../runs/checked-input.ts"
@@ -70,7 +71,7 @@ export const graphqlAccess = {
   models: { right: "read", of: "team body.variables" },
   upsertModel: { right: "write", of: ofInput, ingest: true },
   upsertBucket: { right: "write", of: ofRun, ingest: true },
-  createRunFiles: { right: "write", of: ofRun, ingest: true },
+  createRunFiles: { ...accessOfUse.store, of: ofRun },
   rewindRun: { right: "write", of: ofRun },
   stopRun: { right: "write", of: ofRun },
   updateRunState: { right: "write", of: ofRun },

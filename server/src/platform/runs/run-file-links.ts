@@ -1,11 +1,18 @@
 /** Addresses at which the wandb client stores and fetches files of a run without a key: platform-wandb 1, 8. */
 import { HeddleError } from "../../errors.ts"
 import { SignedTokens } from "../../http/signed-tokens.ts"
+import type { RouteAccess } from "../../wire/platform/access.ts"
 
 /** The client tries a failed upload again for about that long. */
 const lifetimeMs = 60 * 60 * 1000
 
 export type RunFileUse = "store" | "fetch"
+
+/** What a caller needs for an address of this use, of a file of a run or an artifact. */
+export const accessOfUse = {
+  store: { right: "write", ingest: true },
+  fetch: { right: "read" },
+} as const satisfies Record<RunFileUse, Omit<RouteAccess, "of">>
 
 export interface RunFileLink {
   use: RunFileUse

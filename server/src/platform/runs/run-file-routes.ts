@@ -17,7 +17,7 @@ import {
 } from "../../wire/platform/run.ts"
 import { requireRun } from "./run-access.ts"
 import { dropBlobs, type RunDependencies } from "./run-dependencies.ts"
-import type { RunFileUse } from "./run-file-links.ts"
+import { accessOfUse, type RunFileUse } from "./run-file-links.ts"
 
 const shared = { dialect: "graphql", tag: "Runs" } as const
 
@@ -87,8 +87,7 @@ async function linked(
   const { runId, name, apiKeyId } = links.linkOf(token, use, Date.now())
   const run = await findNamedRun(database, runId)
   if (run === null) throw new HeddleError("not_found", "the run of this file was deleted")
-  const right = use === "store" ? "write" : "read"
-  await addresses.require({ apiKeyId, projectId: run.project_id }, right, "ask for the file's address again")
+  await addresses.require({ apiKeyId, projectId: run.project_id }, accessOfUse[use], "ask for the file's address again")
   return { run, name }
 }
 

@@ -1,5 +1,5 @@
 /** The GraphQL type `Run`. */
-import { can, ownTeam } from "../../access/can.ts"
+import { mayCall, ownTeam } from "../../access/can.ts"
 import { membersOf, textAt } from "../../json/json-members.ts"
 import { countRunFiles, listRunFiles, type RunFileRecord } from "../../storage/catalog/runs/run-files.ts"
 import { type RunRecord, reportedState } from "../../storage/catalog/runs/runs.ts"
@@ -17,6 +17,7 @@ import {
 } from "./history-fields.ts"
 import { fileName, mayBeFileName } from "../../wire/platform/run-inputs.ts"
 import { describeNamedProject } from "./named-project.ts"
+import { accessOfUse } from "./run-file-links.ts"
 import { type RunContext, withContentsForReaders } from "./run-context.ts"
 import { globalId, projectNumber } from "./run-ids.ts"
 import { type PageArguments, runArtifacts } from "../artifacts/run-artifacts.ts"
@@ -165,7 +166,7 @@ function describeFile(context: RunContext, run: RunRecord, file: RunFileRecord |
   const link = { runId: run.id, name: file.name, apiKeyId: principal.apiKeyId }
   const path = [run.entity, run.project, run.name, ...file.name.split("/")].map(encodeURIComponent).join("/")
   const entityId = ownTeam(principal, run.entity)?.id ?? ""
-  const mayStore = can(principal, "write", { id: run.project_id, entityId })
+  const mayStore = mayCall(principal, accessOfUse.store, { id: run.project_id, entityId })
   const upload = () => (mayStore ? baseAddress + links.pathOf({ use: "store", ...link }, Date.now()) : null)
   const content =
     "id" in file
