@@ -70,6 +70,45 @@ test("platform-wandb 9.3: an alias is of one version, moves to another, and goes
   ).rejects.toThrow('the version is not in a collection "another"')
 })
 
+test("platform-wandb 4: an alias is changed in the collection of the project that it names, by who may write there", async () => {
+  const [names, elsewhere] = [newNames(), newNames()]
+  const { entity, project } = elsewhere
+  const one = await log({ ...names, files: { a: "1" } })
+  const two = await log({ ...names, files: { a: "2" } })
+  for (const { id } of [one, two]) {
+    const portfolio = { entityName: entity, projectName: project, artifactPortfolioName: elsewhere.collection }
+    await mutate("linkArtifact", { artifactID: id, ...portfolio }, "versionIndex")
+  }
+  const both = async (alias: string) => [await versionOf(names, alias, "id"), await versionOf(elsewhere, alias, "id")]
+  await mutate("addAliases", aliasesInput(elsewhere, one.id, "prod"), "success")
+  expect(await both("prod")).toEqual([null, { id: one.id }])
+  const unnamed = { artifactID: two.id, aliases: [{ artifactCollectionName: "model", alias: "prod" }] }
+  await mutate("addAliases", unnamed, "success")
+  expect(await both("prod")).toEqual([{ id: two.id }, { id: one.id }])
+  await mutate("deleteAliases", aliasesInput(names, two.id, "prod"), "success")
+  expect(await both("prod")).toEqual([null, { id: one.id }])
+
+  const viewer = await opened.addColleague("viewer-of-releases")
+  const role = `/v1/projects/${entity}/${project}/roles/viewer-of-releases`
+  expect((await opened.acme.put(role, { role: "viewer" })).status).toBe(200)
+  const [own] = aliasesInput(names, two.id, "best").aliases
+  for (const [name, alias] of [
+    ["addAliases", "best"],
+    ["deleteAliases", "prod"],
+  ] as const) {
+    const input = { artifactID: two.id, aliases: [own, ...aliasesInput(elsewhere, two.id, alias).aliases] }
+    const query = `mutation($input: ${name === "addAliases" ? "AddAliasesInput" : "DeleteAliasesInput"}!) { ${name}(input: $input) { success } }`
+    await expect(change(viewer, query, { input })).rejects.toThrow(`you may not write in "${entity}/${project}"`)
+  }
+  expect([await both("best"), await both("prod")]).toEqual([
+    [null, null],
+    [null, { id: one.id }],
+  ])
+  await expect(
+    mutate("addAliases", aliasesInput({ ...names, entity: "rival" }, one.id, "prod"), "success"),
+  ).rejects.toThrow('the version is not in a collection "model" of "rival/')
+})
+
 test("platform-wandb 4: description, metadata, tags and time are changed, and what is left out stays", async () => {
   const names = newNames()
   const { id } = await log({

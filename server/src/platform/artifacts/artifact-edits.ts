@@ -1,4 +1,5 @@
 /** Mutations about artifacts that are committed: platform-wandb 4, 9.3, 9.4. */
+import { requireRightIn } from "../../access/can.ts"
 import { ensureProjectWithoutRoom } from "../../access/project-access.ts"
 import { HeddleError } from "../../errors.ts"
 import {
@@ -48,8 +49,13 @@ export function artifactEditMutations(context: RunContext) {
   const aliasChange = (mutation: string, change: "add" | "delete") => async (given: Given) => {
     const { artifactID, aliases } = checkedInput(mutation, aliasesInput, given.input)
     const artifact = await requireState(context, artifactID, "committed")
-    const changes = aliases.map(({ alias, artifactCollectionName: collection }) => ({ collection, alias }))
-    await changeAliases(database, artifact, changes, change)
+    const changes = aliases.map(({ alias, artifactCollectionName: collection, entityName, projectName }) => ({
+      entity: entityName || artifact.entity,
+      project: projectName || artifact.project,
+      collection,
+      alias,
+    }))
+    await changeAliases(database, artifact, changes, change, (at) => requireRightIn(principal, at.project_id, at))
     return { success: true }
   }
   const collectionChange = (mutation: string) => async (given: Given) => {

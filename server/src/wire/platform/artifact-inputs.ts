@@ -103,7 +103,7 @@ export const deleteArtifactInput = artifactIdInput.extend({ deleteAliases: z.boo
 export const useArtifactInput = artifactIdInput.extend({ ...names, runName: z.string() })
 
 export const aliasesInput = artifactIdInput.extend({
-  aliases: z.array(z.looseObject({ alias: artifactAlias, artifactCollectionName: z.string() })).max(1000),
+  aliases: z.array(z.looseObject({ ...names, alias: artifactAlias, artifactCollectionName: z.string() })).max(1000),
 })
 
 export const updateArtifactInput = artifactIdInput.extend({

@@ -11,33 +11,51 @@ import { type CollectionRecord, findCollection } from "./artifact-collections.ts
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { idListOf } from "../text-lists.ts"
 
+/** An alias in a collection, which a version may be linked to in several projects of its team. */
 export interface AliasChange {
+  entity: string
+  project: string
   collection: string
   alias: string
 }
 
-/** Changes aliases in collections that the version is a member of. @throws {HeddleError} `not_found` for another; then none is changed. */
+/**
+ * Changes aliases in collections that the version is a member of. `check`: throws where the caller may not change the
+ * collections of a project. @throws {HeddleError} `not_found` for another collection; then none is changed.
+ */
 export async function changeAliases(
   database: CatalogDatabase,
   artifact: ArtifactRecord,
   changes: readonly AliasChange[],
   change: "add" | "delete",
+  check: (project: { project_id: string; entity: string; project: string }) => void,
 ): Promise<void> {
   await inProjectTurn(database, artifact.project_id, async (transaction) => {
     const rows = await transaction
       .selectFrom("artifact_memberships")
       .innerJoin("artifact_collections", "artifact_collections.id", "artifact_memberships.collection_id")
-      .select(["artifact_collections.id", "artifact_collections.name"])
+      .innerJoin("projects", "projects.id", "artifact_collections.project_id")
+      .innerJoin("entities", "entities.id", "projects.entity_id")
+      .select(["artifact_collections.id", "artifact_collections.project_id", "artifact_collections.name as collection"])
+      .select(["projects.name as project", "entities.name as entity"])
       .where("artifact_memberships.artifact_id", "=", artifact.id)
       .execute()
-    for (const name of new Set(changes.map(({ collection }) => collection))) {
-      const found = rows.find((row) => row.name === name)
-      if (found === undefined) throw new HeddleError("not_found", `the version is not in a collection "${name}"`)
-      const aliases = changes.filter(({ collection }) => collection === name).map(({ alias }) => alias)
+    const nameOf = (one: Omit<AliasChange, "alias">) => JSON.stringify([one.entity, one.project, one.collection])
+    const places = new Map(rows.map((row) => [nameOf(row), row]))
+    for (const [name, ofCollection] of Map.groupBy(changes, nameOf)) {
+      const found = places.get(name)
+      if (found === undefined) throw noMemberOf(ofCollection[0] as AliasChange)
+      check(found)
       const member = { collection_id: found.id, artifact_id: artifact.id }
+      const aliases = ofCollection.map(({ alias }) => alias)
       await (change === "add" ? setAliases : removeAliases)(transaction, member, aliases)
     }
   })
+}
+
+function noMemberOf({ entity, project, collection }: AliasChange): HeddleError {
+  const message = `the version is not in a collection "${collection}" of "${entity}/${project}"; link it to that first`
+  return new HeddleError("not_found", message)
 }
 
 export interface ArtifactFields {
