@@ -99,7 +99,7 @@ export async function memberOf(database: CatalogDatabase, team: TeamRecord, user
   return member
 }
 
-function noMember(team: TeamRecord, username: string): HeddleError {
+export function noMember(team: Pick<TeamRecord, "name">, username: string): HeddleError {
   return new HeddleError("not_found", `"${team.name}" has no member "${username}"`)
 }
 

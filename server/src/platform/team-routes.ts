@@ -38,7 +38,7 @@ import {
 } from "../wire/platform/account.ts"
 import { readAccount, readUser, requireUser } from "./account-routes.ts"
 import type { AccountDependencies } from "./api-key-routes.ts"
-import { memberOf } from "./project-role-routes.ts"
+import { memberOf, noMember } from "./project-role-routes.ts"
 import { managedTeam, visibleTeam } from "./visible-team.ts"
 
 const shared = { dialect: "openai", tag: "Accounts" } as const
@@ -218,15 +218,20 @@ async function managedMember(
   return { id: found.id, member, account: await readAccount(database, member.userId) }
 }
 
-/** As {@link managedMember}; for an administrator of the server also a user who is no member any more. */
+/**
+ * As {@link managedMember}; for an administrator of the server also a user who is no member any more. A service account
+ * leaves its own team alone, for it is removed then.
+ */
 async function leavingMember(
   database: CatalogDatabase,
   principal: Principal,
   params: { team: string; username: string },
 ): Promise<{ id: string; account: Account }> {
   if (!principal.isAdmin) return managedMember(database, principal, params)
-  const { id } = await managedTeam(database, principal, params.team)
-  return { id, account: await requireUser(database, params.username) }
+  const found = await managedTeam(database, principal, params.team)
+  const account = await requireUser(database, params.username)
+  if (account.isServiceAccount && account.defaultEntity.id !== found.id) throw noMember(found, account.username)
+  return { id: found.id, account }
 }
 
 const toWireTeam = ({ id, name }: TeamRecord, role: Role | null): Team => ({

@@ -235,6 +235,21 @@ describe("service accounts", () => {
     expect((await lead.post(`${team}/service_accounts`, { name: "ci" })).status).toBe(409)
   })
 
+  test("given one that an administrator of the server takes out of a team it is not in, it stays", async () => {
+    await must(lead.post(`${team}/service_accounts`, { name: "nightly" }))
+    const { value } = await mustBody<{ value: string }>(
+      lead.post("/v1/organization/api_keys", { name: "k", username: "nightly@labs" }),
+    )
+    const program = callerOf(() => opened.app, value, "labs")
+    expect(await opened.admin.delete("/v1/organization/teams/acme/members/nightly@labs")).toMatchObject({
+      status: 404,
+      body: { error: { message: '"acme" has no member "nightly@labs"' } },
+    })
+    expect((await publish(program)).status).toBe(200)
+    await must(opened.admin.delete(`${team}/members/nightly@labs`))
+    expect((await publish(program)).status).toBe(401)
+  })
+
   test("given one that was removed, or a user who is disabled, no key is made, and the refusal says why", async () => {
     await must(lead.post(`${team}/service_accounts`, { name: "old" }))
     await must(lead.delete(`${team}/members/old@labs`))
