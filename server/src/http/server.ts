@@ -27,6 +27,8 @@ declare module "fastify" {
     requestTurns: RequestTurns
     refusedRequests: RefusedRequests
     limits: Limits
+    /** {@link HttpOptions.prefix}; Fastify's own `prefix` is that of a plugin. */
+    publicPrefix: string | null
   }
 }
 
@@ -81,6 +83,7 @@ export async function createHttpServer({
   limitConnections(server, limits.connections)
   server.decorate("refusedRequests", new RefusedRequests())
   server.decorate("limits", limits)
+  server.decorate("publicPrefix", prefix)
   leaveBodiesUnread(server)
   installErrorHandlers(server)
   server.addHook("onSend", async (request, reply) => setCommonHeaders(request, reply))

@@ -19,7 +19,7 @@ import {
 
 let opened: EvaluationApp
 beforeAll(async () => {
-  opened = await openEvaluationApp({ limits: { ...defaultLimits, run_file_bytes: 1024 * 1024 } })
+  opened = await openEvaluationApp({ prefix: "/heddle", limits: { ...defaultLimits, run_file_bytes: 1024 * 1024 } })
 })
 afterAll(() => opened.close())
 
@@ -74,6 +74,22 @@ test("platform-wandb 8: a file is stored without a key at its address, and read 
   expect((await request("GET", byName)).statusCode).toBe(401)
   expect((await opened.rival.get(byName)).status).toBe(404)
 })
+
+test.each(["", "/heddle"])(
+  "platform-wandb 1: an address has the operator's prefix, also where a proxy took it off: a request under %j",
+  async (sent) => {
+    const names = await newRun()
+    await uploadRunFile(opened, opened.acme, names, { name: "x.txt", text: "content" })
+    const query = `query($entity: String, $project: String, $run: String!) { project(name: $project, entityName: $entity) {
+      run(name: $run) { files { edges { node { url uploadUrl directUrl } } } } } }`
+    const { body } = await opened.acme.post(`${sent}/graphql`, { query, variables: names })
+    type Answer = { data: { project: { run: { files: { edges: { node: Record<string, string> }[] } } } } }
+    const node = (body as Answer).data.project.run.files.edges[0]?.node ?? {}
+    const paths = Object.values(node).map((address) => new URL(address).pathname)
+    expect(paths.map((path) => path.split("/").slice(0, 3).join("/"))).toEqual(Array(3).fill("/heddle/files"))
+    expect((await request("GET", new URL(node["directUrl"] ?? "").pathname)).payload).toBe("content")
+  },
+)
 
 test("a file comes with its length, whatever coding its reader takes", async () => {
   const names = await newRun()
