@@ -258,6 +258,32 @@ test("platform-wandb 9.4: a deleted version leaves its number free for ever, and
   expect(await versionOf(names, "latest")).toEqual({ versionIndex: 2 })
 })
 
+test("platform-wandb 9.4: latest of a portfolio falls to the highest version left when the project of the newest is deleted", async () => {
+  const [kept, deleted, portfolio] = [newNames(), newNames(), { ...newNames(), collection: "releases" }]
+  const ids: string[] = []
+  for (const names of [kept, deleted]) {
+    const { id } = await log({ ...names, files: { a: names.project } })
+    const target = { entityName: "acme", projectName: portfolio.project, artifactPortfolioName: "releases" }
+    await mutate("linkArtifact", { artifactID: id, ...target }, "versionIndex")
+    ids.push(id)
+  }
+  const newest = () => versionOf(portfolio, "latest", "id")
+  expect(await newest()).toEqual({ id: ids[1] })
+  const { catalog } = opened.app.stores
+  const local =
+    Buffer.from(ids[1] ?? "", "base64")
+      .toString()
+      .split(":")[1] ?? ""
+  const isThere = async () =>
+    (await catalog.selectFrom("artifacts").select("id").where("id", "=", local).execute()).length
+  expect((await opened.acme.delete(`/v1/projects/acme/${deleted.project}`)).status).toBe(200)
+  const seen = []
+  do seen.push(await newest())
+  while ((await isThere()) > 0)
+  seen.push(await newest())
+  expect(seen).toEqual(seen.map(() => ({ id: ids[0] })))
+}, 60_000)
+
 test("platform-wandb 4: collections and types are listed, renamed, tagged and deleted", async () => {
   const names = newNames()
   const { entity, project } = names

@@ -3,6 +3,7 @@
  * statements that may be repeated and that leave others room between them.
  */
 import { type RawBuilder, sql } from "kysely"
+import { restoreLatest } from "../artifacts/artifact-aliases.ts"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
@@ -114,8 +115,17 @@ export async function forgetProject(database: CatalogDatabase, { id }: DeletedPr
 /** Rows that one statement removes. */
 const removedAtOnce = 2_000
 
-/** Tables of a project without its models, those first that name rows of others. `blob`: the column that names one. */
-function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?: string }[] {
+interface RemovedTable {
+  name: string
+  rows: RawBuilder<unknown>
+  /** The column that names a blob. */
+  blob?: string
+  /** Removes some in another way than {@link removeSome}. */
+  remove?: typeof removeSome
+}
+
+/** Tables of a project without its models, those first that name rows of others. */
+function tablesOf(id: string): RemovedTable[] {
   const ofProject = sql`project_id = ${id}`
   const ofArtifact = sql`artifact_id in (select a.id from artifacts a where a.project_id = ${id})`
   const ofQueue = sql`queue_id in (select q.id from annotation_queues q where q.project_id = ${id})`
@@ -147,7 +157,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
     { name: "artifact_entries", rows: ofProject },
     { name: "artifact_runs", rows: ofArtifact },
     // Rows that belong to these are deleted with them.
-    { name: "artifacts", rows: ofProject },
+    { name: "artifacts", rows: ofProject, remove: removeArtifacts },
     { name: "artifact_collections", rows: ofProject },
     { name: "runs", rows: ofProject },
     { name: "deleted_runs", rows: ofProject },
@@ -164,7 +174,7 @@ function tablesOf(id: string): { name: string; rows: RawBuilder<unknown>; blob?:
   ]
 }
 
-function tablesOfModel(modelId: string): ReturnType<typeof tablesOf> {
+function tablesOfModel(modelId: string): RemovedTable[] {
   const ofModel = sql`model_id = ${modelId}`
   return [
     {
@@ -204,21 +214,47 @@ export function removeModelRows(
 
 async function* removeRows(
   database: CatalogDatabase,
-  tables: ReturnType<typeof tablesOf>,
+  tables: readonly RemovedTable[],
   signal: AbortSignal,
 ): AsyncGenerator<RemovedRows> {
-  for (const { name, rows, blob } of tables) {
+  for (const table of tables) {
     for (let count = removedAtOnce; count === removedAtOnce && !signal.aborted;) {
-      const table = sql.table(name)
-      const named = blob === undefined ? sql`null` : sql.ref(blob)
-      const removed = await sql<{ sha256: string | null }>`
-        delete from ${table} where ctid = any(array(select ctid from ${table} where ${rows} limit ${removedAtOnce}))
-        returning ${named} as sha256`.execute(database)
-      count = removed.rows.length
-      const blobs = new Set(removed.rows.flatMap(({ sha256 }) => (sha256 === null || sha256 === "" ? [] : [sha256])))
-      if (count > 0) yield { count, blobs: [...blobs] }
+      const removed = await (table.remove ?? removeSome)(database, table)
+      count = removed.length
+      const blobs = new Set(removed.filter((sha256) => sha256 !== null && sha256 !== ""))
+      if (count > 0) yield { count, blobs: [...blobs] as string[] }
     }
   }
+}
+
+/** Removes at most {@link removedAtOnce} rows; returns what each named as its blob. */
+async function removeSome(
+  database: CatalogDatabase,
+  { name, rows, blob }: Pick<RemovedTable, "name" | "rows" | "blob">,
+): Promise<(string | null)[]> {
+  const table = sql.table(name)
+  const named = blob === undefined ? sql`null` : sql.ref(blob)
+  const removed = await sql<{ sha256: string | null }>`
+    delete from ${table} where ctid = any(array(select ctid from ${table} where ${rows} limit ${removedAtOnce}))
+    returning ${named} as sha256`.execute(database)
+  return removed.rows.map(({ sha256 }) => sha256)
+}
+
+/** Where collections of other projects had a version that goes, `latest` falls to the highest that is left: platform-wandb 9.4. */
+function removeArtifacts(database: CatalogDatabase, { rows }: Pick<RemovedTable, "rows">): Promise<null[]> {
+  return inTransaction(database, async (transaction) => {
+    // Locked, so that none is linked to another collection meanwhile.
+    const gone = await sql<{ id: string }>`
+      select id from artifacts where ${rows} limit ${removedAtOnce} for update`.execute(transaction)
+    const ids = gone.rows.map(({ id }) => id)
+    const elsewhere = await sql<{ id: string }>`
+      select distinct c.id from artifact_memberships m
+      join artifact_collections c on c.id = m.collection_id join projects p on p.id = c.project_id
+      where m.artifact_id = any(${ids}::uuid[])`.execute(transaction)
+    await sql`delete from artifacts where id = any(${ids}::uuid[])`.execute(transaction)
+    for (const { id } of elsewhere.rows) await restoreLatest(transaction, id)
+    return ids.map(() => null)
+  })
 }
 
 export interface DeletedProjectModel {
