@@ -547,6 +547,7 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
     const config = JSON.stringify({
       lr: { value: n },
       deep: { value: { a: `v${n}` } },
+      folder: { value: `D:\\udemy\\u0000\\${n}` },
       "with.dots": { value: n },
     })
     await upsertRun(opened.acme, {
@@ -580,6 +581,9 @@ test("platform-wandb 10: runs are listed by filters and orders, and what no run 
   expect(await list({ tags: { $in: ["t1", "none"] }, state: "running" })).toEqual(["r1"])
   expect(await list({ group: { $ne: "g" } })).toEqual(["r0", "r1", "r2"])
   expect(await list({ $not: { name: "r1" } })).toEqual(["r0", "r2"])
+  expect(await list({ "config.folder": String.raw`D:\udemy\u0000\1` })).toEqual(["r1"])
+  for (const text of ["\0", "\\\0", "half \ud800"])
+    expect(await list({ "config.folder": { $ne: text } })).toContain("a text that cannot be stored")
   expect(await list({ nothing: 1 })).toContain('no field "nothing"')
   expect(await list({ name: { $near: 1 } })).toContain('"$near" is no operator')
   expect(await list({ name: { $regex: "(" } })).toContain("no pattern")

@@ -5,6 +5,7 @@ import { JsonCursor } from "../../json/json-cursor.ts"
 import { withoutNotFinite } from "../../json/json-parts.ts"
 import { countValues } from "../../json/value-count.ts"
 import type { RunDocument } from "../../storage/catalog/runs/runs.ts"
+import { storableJson } from "../../storage/catalog/storable-text.ts"
 import { plainTask } from "../../threads/thread-task.ts"
 import type { RunDependencies } from "./run-dependencies.ts"
 
@@ -15,8 +16,7 @@ export function runDocument(name: string, text: string, mostValues: number): Run
   if (cursor.kind() !== "object") throw new HeddleError("bad_request", `${name} is not a JSON object`)
   cursor.value()
   cursor.end()
-  const values = JSON.stringify(JSON.parse(withoutNotFinite(text)))
-  return { text, values: values.replaceAll(notInJsonb, "$1\\ufffd") }
+  return { text, values: storableJson(JSON.stringify(JSON.parse(withoutNotFinite(text)))) }
 }
 
 /** The members of `text` in place of those of their names in `stored`: several processes write one run. */
@@ -30,9 +30,6 @@ function tooManyValues(name: string, mostValues: number): HeddleError {
     `${name} has more than ${mostValues} values: numbers, texts, lists and objects. Log what is large with run.log, or save it as a file`,
   )
 }
-
-/** U+0000 and halves of surrogate pairs, as `JSON.stringify` escapes them. */
-const notInJsonb = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 
 interface DocumentInput {
   name: string

@@ -4,7 +4,7 @@ import { HeddleError } from "../../errors.ts"
 import { isJsonObject } from "../../json/parsed-json.ts"
 import type { CatalogDatabase } from "./open-catalog.ts"
 import { patternFault } from "./pattern-cost.ts"
-import { isStorable } from "./storable-text.ts"
+import { isStorable, isStorableJson } from "./storable-text.ts"
 
 export type Condition = RawBuilder<boolean>
 
@@ -125,7 +125,7 @@ function equals(field: FilterField, name: string, operand: unknown): Condition {
 function literal({ kind }: FilterField, name: string, operand: unknown): RawBuilder<unknown> {
   if (kind === "json") {
     const written = JSON.stringify(operand)
-    if (/\\u0000|\\ud[89a-f]/i.test(written)) throw refusal(`${name} is compared with a text that cannot be stored`)
+    if (!isStorableJson(written)) throw refusal(`${name} is compared with a text that cannot be stored`)
     return sql`${written}::jsonb`
   }
   const given = textValue(name, operand)

@@ -10,6 +10,19 @@ export function isStorable(name: string): boolean {
   return !name.includes("\0") && name.isWellFormed()
 }
 
+/** U+0000 and halves of surrogate pairs as `JSON.stringify` escapes them; behind a backslash that is escaped, `u` is a letter. */
+const notInJsonb = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+
+/** Makes a text of `JSON.stringify` storable as `jsonb`. */
+export function storableJson(json: string): string {
+  return json.replaceAll(notInJsonb, "$1\\ufffd")
+}
+
+/** Whether `jsonb` takes a text of `JSON.stringify` as it is. */
+export function isStorableJson(json: string): boolean {
+  return json.search(notInJsonb) === -1
+}
+
 /** The pattern of `like` and `ilike` for texts that contain this one. */
 export function likePart(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
