@@ -3,7 +3,7 @@ import type { z } from "zod"
 import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { audited } from "../storage/catalog/accounts/audit-logs.ts"
+import { audited, manyDeleted } from "../storage/catalog/accounts/audit-logs.ts"
 import { usageOf } from "../storage/team-usage.ts"
 import { deleteVersions } from "../storage/catalog/objects/objects.ts"
 import type { ObjectKind } from "../storage/catalog/objects/objects-schema.ts"
@@ -157,7 +157,8 @@ export async function deleteObject(
     const gone = await deleteVersions(transaction, project.id, objectId, found)
     // Another request deleted them in between.
     if (gone.length === 0) throw nothingDeleted(objectId, names.length, 0)
-    const details = { project: project.project, digests: gone.map(({ digest }) => digest) }
+    const { ids: digests, count } = manyDeleted(gone.map(({ digest }) => digest))
+    const details = { project: project.project, digests, count }
     await record({ type: "object.deleted", team: project.entity, resourceId: objectId, details })
     return gone
   })

@@ -93,13 +93,26 @@ describe("every change leaves its entry", () => {
     expect(await entriesOf(deletion)).toEqual([])
   })
 
+  test("an object of many versions: a hundred are named, and all counted", async () => {
+    const project_id = acme.newProject()
+    const publish = (val: number) => acme.post("/obj/create", { obj: { project_id, object_id: "many", val } })
+    for (let version = 0; version < 101; version++) await must(publish(version))
+    const [entry] = await entriesOf(() => acme.post("/obj/delete", { project_id, object_id: "many" }))
+    const { digests, count } = entry?.["object.deleted"] as { digests: string[]; count: number }
+    expect([new Set(digests).size, digests.length, count]).toEqual([100, 100, 101])
+  })
+
   test("objects and queues", async () => {
     const project_id = acme.newProject()
     const project = project_id.split("/")[1]
     const obj = { project_id, object_id: "secret-plan", val: { text: "payload that stays out" } }
     const { digest } = (await must(acme.post("/obj/create", { obj }))).body as { digest: string }
     expect(await entriesOf(() => acme.post("/obj/delete", { project_id, object_id: "secret-plan" }))).toMatchObject([
-      { type: "object.deleted", team: "acme", "object.deleted": { id: "secret-plan", project, digests: [digest] } },
+      {
+        type: "object.deleted",
+        team: "acme",
+        "object.deleted": { id: "secret-plan", project, digests: [digest], count: 1 },
+      },
     ])
     const queue = { project_id, name: "reviews", scorer_refs: [] }
     const { id } = (await must(acme.post("/annotation_queues", queue))).body as { id: string }
