@@ -17,6 +17,7 @@ import { RequestTurns } from "./requests/request-turns.ts"
 import { RefusedRequests } from "./requests/refused-requests.ts"
 import { logRequests } from "./requests/request-log.ts"
 import { RootPath } from "./root-path.ts"
+import { longestToken } from "./signed-tokens.ts"
 import { endUnreadAnswers, unreadLookMs } from "./answers/unread-answers.ts"
 import { UnreadableRequests } from "./answers/unreadable-requests.ts"
 
@@ -66,7 +67,7 @@ export async function createHttpServer({
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     genReqId: () => `req_${randomUUID()}`,
     rewriteUrl: ({ url = "/", method, headers }) => paths.of(url, wantsPage(method, headers.accept)),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestToken },
   })
   server.addHook("onRoute", ({ url }) => paths.learn(url))
   endBodiesOfHead(server)

@@ -1,6 +1,9 @@
 /** Small values that this server hands out and takes back, and that nobody else can make. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 
+/** Characters of a path's part: holds a token with a name of 1,024 characters (`run-inputs.ts`), each of which JSON escapes in six. */
+export const longestToken = 9_000
+
 export class SignedTokens {
   readonly #secret: Buffer
   readonly #purpose: string

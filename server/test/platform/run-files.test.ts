@@ -75,6 +75,24 @@ test("platform-wandb 8: a file is stored without a key at its address, and read 
   expect((await opened.rival.get(byName)).status).toBe(404)
 })
 
+/** As a name in Chinese is for an index: hardly any three bytes come again. */
+const manySigns = (count: number) =>
+  Array.from({ length: count }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_900))).join("")
+
+test.each([
+  ["470 signs of three bytes", manySigns(470)],
+  ["2,046 bytes", manySigns(682)],
+  ["1,024 characters that JSON escapes in six", "\u0001".repeat(1024)],
+])("platform-wandb 8: a file is stored and fetched at its addresses under a name of %s", async (_what, name) => {
+  const names = await newRun()
+  const stored = await request("PUT", await uploadAddress(opened.acme, names, name), "content")
+  expect([stored.statusCode, stored.json()]).toEqual([200, { bytes: 7 }])
+  const [file] = await filesOf(names)
+  for (const address of [file?.directUrl, file?.url]) {
+    expect((await opened.acme.get(new URL(address ?? "").pathname)).text).toBe("content")
+  }
+})
+
 test.each(["", "/heddle"])(
   "platform-wandb 1: an address has the operator's prefix, also where a proxy took it off: a request under %j",
   async (sent) => {
@@ -187,6 +205,7 @@ test.each([
   "a/../../b",
   "./",
   "x".repeat(1025),
+  "字".repeat(683),
   "half\ud800",
   "nul\0",
 ])(

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify"
 import { diskFull, HeddleError, invalid, saysDiskFull } from "../../errors.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import type { ErrorDialect } from "../route.ts"
+import { longestToken } from "../signed-tokens.ts"
 import { errorBody, errorHeaders, statusIn } from "./error-dialects.ts"
 import { logFailure } from "./failure-log.ts"
 import { isProtobuf, protobufType, statusBytes } from "./otlp-status.ts"
@@ -98,7 +99,10 @@ function toHeddleError(thrown: unknown, { headers }: FastifyRequest, dialect: Er
     return new HeddleError("range_not_satisfiable", refusal)
   }
   if (code === "FST_ERR_MAX_PARAM_LENGTH") {
-    return new HeddleError("bad_request", "a part of the path is longer than any name may be: 2048 characters")
+    return new HeddleError(
+      "bad_request",
+      `a part of the path is longer than any name may be: ${longestToken} characters`,
+    )
   }
   // PostgreSQL's class 22: U+0000 in text, a number out of range. Bad input is never a 5xx.
   if (code !== undefined && /^22[0-9A-Z]{3}$/.test(code)) {

@@ -45,8 +45,15 @@ export function fileName(name: string): string {
   return name.replace(/^(?:\.\/)+/, "")
 }
 
+/** The catalog's index takes no more. */
+const mostNameBytes = 2048
+
 const fileNameInput = text
   .max(1024)
+  .refine(
+    (given) => new TextEncoder().encode(given).length <= mostNameBytes,
+    `has more than ${mostNameBytes} bytes in UTF-8`,
+  )
   .refine((given) => fileName(given) !== "" && leadsInside(fileName(given)), "is not a path inside the run")
 
 /** A client that fetches all files of a run writes each under its name: none may lead out of the folder. */
