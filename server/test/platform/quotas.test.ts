@@ -1,12 +1,16 @@
 /** Quotas of teams: counted, shown, refused when full, given back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { FakeEngine, writeFakeCheckpoint } from "../../src/engines/fake-engine.ts"
+import { bytesInCatalog } from "../../src/storage/catalog/inference/stored-usage.ts"
 import { usageOf } from "../../src/storage/team-usage.ts"
 import { bytesInTraces } from "../../src/storage/traces/team-bytes.ts"
 import { type QuotaName, teamQuotas } from "../../src/wire/platform/quota.ts"
+import { must, mustBody } from "../support/answers.ts"
 import { completedCall, uuid } from "../support/completed-call.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import { groupsOf } from "../support/training-app.ts"
+import { change, logArtifact } from "../support/wandb-artifacts.ts"
+import { upsertRun } from "../support/wandb-runs.ts"
 
 const fake = new FakeEngine()
 let opened: EvaluationApp
@@ -308,6 +312,72 @@ describe("stored bytes", () => {
     expect((await acme.post("/cost/purge", { project_id, query: { $expr: { $or: purged } } })).status).toBe(200)
     expect(full - (await measured())).toBeGreaterThan(300_000)
     expect(await traces.rows("select 1 from token_prices where id = 'nothing'", {})).toEqual([])
+  })
+
+  /** The bytes that `act` adds to what is counted, which a measure finds too. */
+  async function added(act: () => Promise<unknown>): Promise<number> {
+    const { catalog } = opened.app.stores
+    const team = await catalog.selectFrom("entities").select("id").where("name", "=", "acme").executeTakeFirstOrThrow()
+    const before = { counted: await stored(), measured: await bytesInCatalog(catalog, team.id) }
+    await act()
+    const counted = (await stored()) - before.counted
+    expect((await bytesInCatalog(catalog, team.id)) - before.measured).toBe(counted)
+    return counted
+  }
+
+  test("the metadata of a dataset's links counts once for each link, until it is deleted", async () => {
+    const project_id = acme.newProject()
+    const ofCases = { project_id, dataset_object_id: "cases", dataset_digest: "any" }
+    const sources = [{ source_kind: "conversation", source_id: "talk", source_trace_id: "" }]
+    const link = (bytes: number) => {
+      const links = [{ row_digest: "r", sources, link_metadata: { n: text(bytes) } }]
+      return must(acme.post("/dataset_sources/link", { ...ofCases, links }))
+    }
+    expect(await added(() => link(100_000))).toBe(100_008)
+    expect(await added(() => Promise.all([link(50_000), link(50_000), link(50_000)]))).toBe(-50_000)
+    const query = () => mustBody<Links>(acme.post("/dataset_sources/query", { ...ofCases, include_deleted: true }))
+    type Links = { links: { id: string; link_metadata: object | null }[] }
+    const link_ids = (await query()).links.map(({ id }) => id)
+    const unlink = () => must(acme.post("/dataset_sources/link_delete", { project_id, link_ids }))
+    expect(await added(() => Promise.all([unlink(), unlink()]))).toBe(-50_008)
+    expect((await query()).links).toMatchObject([{ id: link_ids[0], link_metadata: null }])
+    expect(await added(() => link(10))).toBe(18)
+  })
+
+  test("every text of a run counts, until the run is deleted", async () => {
+    const names = { entityName: "acme", modelName: "texts", name: "a-run" }
+    const { bucket } = await upsertRun(acme, names)
+    const say = (more: object) => added(() => upsertRun(acme, { ...names, ...more }))
+    const fields = [
+      "notes",
+      "description",
+      "displayName",
+      "groupName",
+      "jobType",
+      "jobProgram",
+      "jobRepo",
+      "commit",
+      "host",
+    ]
+    for (const field of fields) expectAbout(await say({ [field]: text(50_000) }), 50_000)
+    expectAbout(await say({ tags: Array.from({ length: 100 }, (_, n) => text(900) + n) }), 90_000)
+    expect(await say({ notes: text(50_000) })).toBe(0)
+    const removal = "mutation($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }"
+    expectAbout(-(await added(() => change(acme, removal, { id: bucket.id }))), fields.length * 50_000 + 90_000)
+  })
+
+  test("the description and the tags of an artifact's version count, until it is deleted", async () => {
+    const version = { entity: "acme", project: "texts", collection: "data", files: { a: "1" } }
+    let artifactID = ""
+    const log = async (input: object) => (artifactID = (await logArtifact(opened, acme, { ...version, input })).id)
+    expectAbout(await added(() => log({ description: text(100_000) })), 100_000)
+    expect(await added(() => log({ tags: [{ tagName: text(128) }] }))).toBe(128)
+    const update = "mutation($input: UpdateArtifactInput!) { updateArtifact(input: $input) { artifact { id } } }"
+    const edit = (input: object) => added(() => change(acme, update, { input: { artifactID, ...input } }))
+    expect(await edit({ tagsToDelete: [{ tagName: text(128) }] })).toBe(-128)
+    expect(await edit({ description: text(60_000) })).toBe(-40_000)
+    const removal = "mutation($id: ID!) { deleteArtifact(input: { artifactID: $id }) { artifact { id } } }"
+    expectAbout(-(await added(() => change(acme, removal, { id: artifactID }))), 60_000)
   })
 
   test("survive a restart, and a measure corrects a count that is wrong", async () => {

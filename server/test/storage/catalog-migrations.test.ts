@@ -81,11 +81,43 @@ test("given a catalog from before roles, members write as before and everybody d
   ]) {
     await statement.execute(database)
   }
-  await migrate(17, 27)
+  await migrate(17, 28)
   const catalog = database as CatalogDatabase
   expect((await findUserByName(catalog, "ada"))?.entities).toMatchObject([
     { name: "ada", role: "admin" },
     { name: "shared", role: "member" },
   ])
   expect(await catalog.selectFrom("api_keys").select("scope").execute()).toEqual([{ scope: "all" }])
+})
+
+test("given texts that were not counted, and links that were deleted, texts are counted and those links have no metadata", async () => {
+  await migrate(1, 27)
+  for (const statement of [
+    sql`insert into entities (name) values ('acme')`,
+    sql`insert into users (username, default_entity_id, is_admin) select 'ada', id, false from entities`,
+    sql`insert into all_projects (entity_id, name) select id, 'p' from entities`,
+    sql`insert into runs (project_id, name, user_id, display_name, config, notes, tags, size_bytes)
+      select p.id, 'r', u.id, 'shown', '{"a":1}', 'nö', '{a,b}', 9 from all_projects p, users u`,
+    sql`insert into artifact_collections (project_id, kind, type, name) select id, 'sequence', 'dataset', 'd' from all_projects`,
+    sql`insert into artifacts (project_id, collection_id, state, version, digest, description, tags, user_id, stored_bytes)
+      select c.project_id, c.id, state, version, 'x', 'four', '{}', u.id, bytes from artifact_collections c, users u,
+        (values ('committed', 0, 10), ('pending', null, 0)) as given (state, version, bytes)`,
+    sql`insert into dataset_sources (project_id, id, dataset_object_id, row_digest, source_kind, source_id, source_trace_id,
+        source_display_name, source_started_at, link_metadata, added_by, created_at, updated_at, deleted_at)
+      select id, gen_random_uuid(), 'd', 'r', 'call', 's', 't', '', '', '{}', 'u', now(), now(), deleted
+      from all_projects, (values (null::timestamptz), (now())) as given (deleted)`,
+  ]) {
+    await statement.execute(database)
+  }
+  await migrate(28, 28)
+  const runs = await sql<{ size_bytes: number }>`select size_bytes::int from runs`.execute(database)
+  // The config, an empty summary, `shown`, `nö` and {a,b}.
+  expect(runs.rows).toEqual([{ size_bytes: 7 + 2 + 5 + 3 + 5 }])
+  const artifacts = await sql`select state, stored_bytes::int from artifacts order by state`.execute(database)
+  expect(artifacts.rows).toEqual([
+    { state: "committed", stored_bytes: 10 + 4 + 2 },
+    { state: "pending", stored_bytes: 0 },
+  ])
+  const links = await sql`select link_metadata from dataset_sources order by deleted_at nulls first`.execute(database)
+  expect(links.rows).toEqual([{ link_metadata: "{}" }, { link_metadata: null }])
 })

@@ -43,6 +43,7 @@ import * as migration0024 from "./migrations/0024-run-alerts.ts"
 import * as migration0025 from "./migrations/0025-call-retention.ts"
 import * as migration0026 from "./migrations/0026-deleted-runs.ts"
 import * as migration0027 from "./migrations/0027-upkeep.ts"
+import * as migration0028 from "./migrations/0028-counted-texts.ts"
 import { PostgresConnections } from "./postgres-connections.ts"
 import { PreparedStatements } from "./prepared-statements.ts"
 import type { Catalog } from "./schema.ts"
@@ -78,6 +79,7 @@ const migrations = {
   "0025-call-retention": migration0025,
   "0026-deleted-runs": migration0026,
   "0027-upkeep": migration0027,
+  "0028-counted-texts": migration0028,
 }
 
 /** Columns of type int8 (`sequence`, `size_bytes`) stay far below 2^53. */

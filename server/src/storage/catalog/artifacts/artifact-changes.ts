@@ -6,6 +6,7 @@ import { addMember, removeAliases, restoreLatest, setAliases } from "./artifact-
 import { dropContents } from "./artifact-contents.ts"
 import { addTags, ensureCollection, type TimeToLive } from "./artifact-create.ts"
 import { inProjectTurn } from "./artifact-lock.ts"
+import { countTexts } from "./artifact-texts.ts"
 import type { ArtifactRecord } from "./artifacts.ts"
 import { type CollectionRecord, findCollection } from "./artifact-collections.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
@@ -74,37 +75,20 @@ export async function updateArtifact(
   { description, metadata, ttl, tagsToAdd, tagsToDelete, aliases }: ArtifactFields,
 ): Promise<void> {
   const more = await inProjectTurn(database, artifact.project_id, async (transaction) => {
-    const stored = await transaction
-      .selectFrom("artifacts")
-      .select(sql<number>`coalesce(octet_length(metadata), 0)`.as("metadata_bytes"))
-      .where("id", "=", artifact.id)
-      .executeTakeFirst()
-    if (stored === undefined) throw new HeddleError("not_found", "the artifact was deleted before it was changed")
-    // Not of `artifact`: another request may have changed it since that was read.
-    const added = metadata === undefined ? 0 : Buffer.byteLength(metadata) - stored.metadata_bytes
-    await transaction
-      .updateTable("artifacts")
-      .set((eb) => ({
-        ...(description === undefined ? {} : { description }),
-        ...(metadata === undefined ? {} : { metadata }),
-        ...ttl,
-        stored_bytes: eb("stored_bytes", "+", added),
-        updated_at: sql<Date>`now()`,
-      }))
-      .where("id", "=", artifact.id)
-      .execute()
-    if (tagsToAdd.length > 0) await addTags(transaction, artifact.id, tagsToAdd)
-    if (tagsToDelete.length > 0) {
+    const added = await countTexts(transaction, artifact.id, async () => {
       await transaction
         .updateTable("artifacts")
         .set({
-          tags: sql<
-            string[]
-          >`array(select tag from unnest(tags) as tag where tag <> all(${[...tagsToDelete]}::text[]))`,
+          ...(description === undefined ? {} : { description }),
+          ...(metadata === undefined ? {} : { metadata }),
+          ...ttl,
+          updated_at: sql<Date>`now()`,
         })
         .where("id", "=", artifact.id)
         .execute()
-    }
+      if (tagsToAdd.length > 0) await addTags(transaction, artifact.id, tagsToAdd)
+      if (tagsToDelete.length > 0) await removeTags(transaction, artifact.id, tagsToDelete)
+    })
     if (aliases === null) return added
     const member = { collection_id: artifact.collection_id, artifact_id: artifact.id }
     await transaction
@@ -116,6 +100,16 @@ export async function updateArtifact(
     return added
   })
   usageOf(database)?.ofProject(artifact.project_id, more)
+}
+
+async function removeTags(transaction: CatalogDatabase, id: string, tags: readonly string[]): Promise<void> {
+  await transaction
+    .updateTable("artifacts")
+    .set({
+      tags: sql<string[]>`array(select tag from unnest(tags) as tag where tag <> all(${[...tags]}::text[]))`,
+    })
+    .where("id", "=", id)
+    .execute()
 }
 
 /** SHA-256 of contents that nobody needs any more. `ids`: of one project. */

@@ -6,7 +6,7 @@ import { addMember, setAliases } from "./artifact-aliases.ts"
 import { type ArtifactContent, dropContents } from "./artifact-contents.ts"
 import { linkRun } from "./artifact-create.ts"
 import { inProjectTurn } from "./artifact-lock.ts"
-import { type ArtifactRecord, findAnyArtifact } from "./artifacts.ts"
+import { type ArtifactRecord, findAnyArtifact, textBytesOfArtifact } from "./artifacts.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { Catalog } from "../schema.ts"
 
@@ -153,9 +153,9 @@ async function sizesOf(transaction: Transaction<Catalog>, id: string): Promise<A
   const { rows } = await sql<ArtifactSizes>`
     select coalesce(sum(e.size_bytes), 0)::bigint as size_bytes, count(e.path)::int as file_count,
       (coalesce(sum(octet_length(e.path) + octet_length(coalesce(e.ref, '')) + octet_length(coalesce(e.extra, ''))), 0)
-        + octet_length(coalesce(a.metadata, '')))::bigint as stored_bytes
-    from artifacts a left join artifact_entries e on e.artifact_id = a.id
-    where a.id = ${id} group by a.id`.execute(transaction)
+        + ${textBytesOfArtifact})::bigint as stored_bytes
+    from artifacts left join artifact_entries e on e.artifact_id = artifacts.id
+    where artifacts.id = ${id} group by artifacts.id`.execute(transaction)
   return rows[0] ?? { size_bytes: 0, file_count: 0, stored_bytes: 0 }
 }
 

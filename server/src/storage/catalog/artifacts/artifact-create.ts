@@ -1,8 +1,10 @@
 /** The beginning of an artifact: platform-wandb 9.2. */
 import { type Transaction, sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
+import { usageOf } from "../../team-usage.ts"
 import { setAliases } from "./artifact-aliases.ts"
 import { inProjectTurn } from "./artifact-lock.ts"
+import { countTexts } from "./artifact-texts.ts"
 import { type ArtifactRecord, findAnyArtifact } from "./artifacts.ts"
 import { findCollection } from "./artifact-collections.ts"
 import { isLive } from "./live-artifacts.ts"
@@ -38,7 +40,7 @@ export interface TimeToLive {
 
 /** Committed: the collection has a version of this digest, which has the names of this one now. */
 export async function createArtifact(database: CatalogDatabase, made: NewArtifact): Promise<ArtifactRecord> {
-  return inProjectTurn(database, made.projectId, async (transaction) => {
+  const created = await inProjectTurn(database, made.projectId, async (transaction) => {
     const { projectId, collection, type } = made
     const collectionId = await ensureCollection(transaction, { projectId, name: collection, type, kind: "sequence" })
     const shared = made.distributedId === null ? null : await findShared(transaction, collectionId, made.distributedId)
@@ -52,11 +54,14 @@ export async function createArtifact(database: CatalogDatabase, made: NewArtifac
         .onConflict((on) => on.doNothing())
         .execute()
     }
-    if (known !== null && shared === null) await takeNames(transaction, collectionId, id, made)
+    const isEqual = known !== null && shared === null
+    const added = isEqual ? await takeNames(transaction, collectionId, id, made) : 0
     const artifact = await findAnyArtifact(transaction, id)
     if (artifact === null) throw noSuchProject()
-    return artifact
+    return { artifact, added }
   })
+  if (created.added !== 0) usageOf(database)?.ofProject(made.projectId, created.added)
+  return created.artifact
 }
 
 export interface CollectionName {
@@ -162,16 +167,16 @@ async function insertPending(transaction: CatalogDatabase, collectionId: string,
   return id
 }
 
-/** Does what a commit would have done: the existing version takes the names of the one that was not made. */
+/** Does what a commit would have done: the existing version takes the names of the one that was not made. Returns their bytes. */
 async function takeNames(
   transaction: Transaction<Catalog>,
   collectionId: string,
   id: string,
   { aliases, tags, runId }: NewArtifact,
-): Promise<void> {
+): Promise<number> {
   await setAliases(transaction, { collection_id: collectionId, artifact_id: id }, [...aliases, "latest"])
-  if (tags.length > 0) await addTags(transaction, id, tags)
   if (runId !== null) await linkRun(transaction, id, runId, "output")
+  return tags.length > 0 ? countTexts(transaction, id, () => addTags(transaction, id, tags)) : 0
 }
 
 export async function addTags(

@@ -31,8 +31,9 @@ export interface MembershipRecord {
 }
 
 /** Of the long texts of an artifact. */
-export const bytesOfArtifact = sql<number>`coalesce(octet_length(artifacts.metadata), 0)
-  + coalesce(octet_length(artifacts.description), 0) + octet_length(artifacts.tags::text)`.as("bytes")
+export const textBytesOfArtifact = sql<number>`(coalesce(octet_length(artifacts.metadata), 0)
+  + coalesce(octet_length(artifacts.description), 0) + octet_length(artifacts.tags::text))`
+export const bytesOfArtifact = textBytesOfArtifact.as("bytes")
 
 const artifactColumns = [
   "artifacts.id",

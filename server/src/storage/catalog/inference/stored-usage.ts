@@ -80,6 +80,7 @@ export async function bytesInCatalog(database: CatalogDatabase, entityId: string
       + (select coalesce(sum(size_bytes), 0) from artifact_manifests where ${ofArtifact})
       + (select coalesce(sum(p.size_bytes), 0) from artifact_parts p join artifact_uploads u on u.id = p.upload_id
         where u.${ofArtifact})
+      + (select coalesce(sum(octet_length(link_metadata)), 0) from dataset_sources where ${ofProject})
       + (select coalesce(sum(size_bytes), 0) from object_versions where ${ofProject} and deleted_at is null)
       + (select coalesce(sum(size_bytes), 0) from trajectory_logs where ${ofModel})
       + (select coalesce(sum(data_bytes), 0) from training_jobs where ${ofModel} and data_sha256 <> '')

@@ -14,7 +14,7 @@ export interface DatasetSourceTable {
   /** As the source was called and when it began when it was linked; ISO 8601. */
   source_display_name: string
   source_started_at: string
-  /** JSON text as it came. */
+  /** JSON text as it came; null once the link is deleted. */
   link_metadata: string | null
   added_by: string
   created_at: Date

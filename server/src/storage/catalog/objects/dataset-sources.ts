@@ -2,8 +2,10 @@
 import { sql } from "kysely"
 import type { DatasetSourceTable, SourceKind } from "./dataset-sources-schema.ts"
 import { inOrder } from "../in-order.ts"
+import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { idListOf, listOf } from "../text-lists.ts"
+import { usageOf } from "../../team-usage.ts"
 
 export type DatasetSourceLink = Omit<DatasetSourceTable, "project_id">
 export type NewDatasetSourceLink = Omit<DatasetSourceLink, "created_at" | "updated_at" | "deleted_at">
@@ -33,12 +35,39 @@ export async function putLinks(
   if (links.length === 0) return new Set()
   const now = new Date()
   // In one order always: two requests with the same links wait for each other, and not for ever.
-  const ordered = links.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const rows = await database
+  const rows = links
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    .map((link) => ({ ...link, project_id: projectId, created_at: now, updated_at: now, deleted_at: null }))
+  const { created, replaced } = await inTransaction(database, async (transaction) => {
+    const made = await transaction
+      .insertInto("dataset_sources")
+      .values(rows)
+      .onConflict((on) => on.columns(["project_id", "id"]).doNothing())
+      .returning("id")
+      .execute()
+    const ids = new Set(made.map(({ id }) => id))
+    const known = rows.filter(({ id }) => !ids.has(id))
+    return { created: ids, replaced: known.length === 0 ? 0 : await replaceLinks(transaction, projectId, known) }
+  })
+  const given = rows.reduce((sum, { link_metadata }) => sum + Buffer.byteLength(link_metadata ?? ""), 0)
+  usageOf(database)?.ofProject(projectId, given - replaced)
+  return created
+}
+
+/** Returns the bytes of metadata that the links had before. `rows`: by id. */
+async function replaceLinks(
+  transaction: CatalogDatabase,
+  projectId: string,
+  rows: readonly DatasetSourceTable[],
+): Promise<number> {
+  const before = await lockedLinks(
+    transaction,
+    projectId,
+    rows.map(({ id }) => id),
+  )
+  await transaction
     .insertInto("dataset_sources")
-    .values(
-      ordered.map((link) => ({ ...link, project_id: projectId, created_at: now, updated_at: now, deleted_at: null })),
-    )
+    .values([...rows])
     .onConflict((on) =>
       on.columns(["project_id", "id"]).doUpdateSet(({ ref }) => ({
         source_display_name: ref("excluded.source_display_name"),
@@ -49,40 +78,52 @@ export async function putLinks(
         deleted_at: null,
       })),
     )
-    // An inserted row has no older version.
-    .returning(["id", sql<boolean>`dataset_sources.xmax = 0`.as("created")])
     .execute()
-  return new Set(rows.flatMap(({ id, created }) => (created ? [id] : [])))
+  return before.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** All of them or none; ids are different. Returns which were live, or null when one was never there. */
+const metadataBytes = sql<number>`coalesce(octet_length(link_metadata), 0)`
+
+/** Links that nobody else changes until the transaction ends, and the bytes of their metadata. */
+function lockedLinks(
+  transaction: CatalogDatabase,
+  projectId: string,
+  ids: readonly string[],
+): Promise<{ id: string; bytes: number }[]> {
+  return transaction
+    .selectFrom("dataset_sources")
+    .select(["id", metadataBytes.as("bytes")])
+    .where("project_id", "=", projectId)
+    .where("id", "in", ids)
+    .orderBy("id")
+    .forUpdate()
+    .execute()
+}
+
+/** All of them or none, with their metadata; ids are different. Returns which were live, or null when one was never there. */
 export async function deleteLinks(
   database: CatalogDatabase,
   projectId: string,
   ids: readonly string[],
 ): Promise<Set<string> | null> {
   if (ids.length === 0) return new Set()
-  return database.transaction().execute(async (transaction) => {
-    const known = await transaction
-      .selectFrom("dataset_sources")
-      .select("id")
-      .where("project_id", "=", projectId)
-      .where("id", "in", ids)
-      .orderBy("id")
-      .forUpdate()
-      .execute()
+  const gone = await inTransaction(database, async (transaction) => {
+    const known = await lockedLinks(transaction, projectId, ids)
     if (known.length < ids.length) return null
     const now = new Date()
     const deleted = await transaction
       .updateTable("dataset_sources")
-      .set({ deleted_at: now, updated_at: now })
+      .set({ deleted_at: now, updated_at: now, link_metadata: null })
       .where("project_id", "=", projectId)
       .where("id", "in", ids)
       .where("deleted_at", "is", null)
       .returning("id")
       .execute()
-    return new Set(deleted.map(({ id }) => id))
+    return { ids: new Set(deleted.map(({ id }) => id)), bytes: known.reduce((sum, { bytes }) => sum + bytes, 0) }
   })
+  if (gone === null) return null
+  usageOf(database)?.ofProject(projectId, -gone.bytes)
+  return gone.ids
 }
 
 export interface LinkQuery {
@@ -110,7 +151,7 @@ export async function listLinks(
   if (rowDigests?.length === 0 || sourceKinds?.length === 0) return []
   let query = database
     .selectFrom("dataset_sources")
-    .select(["id", sql<number>`coalesce(octet_length(link_metadata), 0)`.as("size_bytes")])
+    .select(["id", metadataBytes.as("size_bytes")])
     .where("project_id", "=", projectId)
     .where("dataset_object_id", "=", datasetObjectId)
     .orderBy("row_digest")

@@ -37,7 +37,7 @@ export interface RunTable {
   console_shift: number | null
   events_base: Generated<number>
   events_shift: number | null
-  /** Size of config and summary. */
+  /** Of the documents and the other texts that its client wrote. */
   size_bytes: Generated<number>
   created_at: ColumnType<Date, Date | undefined, never>
   heartbeat_at: Timestamp

@@ -169,10 +169,8 @@ async function writeRun(
   { config, summary, ...fields }: RunFields,
   { isHeard, isUnchanged }: { isHeard: boolean; isUnchanged: boolean },
 ): Promise<boolean> {
-  const sizeOf = (document: { text: string } | undefined, column: "config" | "summary") =>
-    document === undefined
-      ? sql`octet_length(${sql.ref(`runs.${column}`)})`
-      : sql`${Buffer.byteLength(document.text)}::integer`
+  const texts = countedTexts.map((column) => sizeOf(column, fields[column]))
+  const sizes = [sizeOf("config", config?.text), sizeOf("summary", summary?.text), ...texts, sizeOfTags(fields.tags)]
   const written = await database
     // Its size now, and not that of `run`, from which several requests at once would give the same bytes back.
     .with("before", (query) =>
@@ -184,7 +182,7 @@ async function writeRun(
       ...fields,
       ...(config && { config: config.text, config_values: config.values }),
       ...(summary && { summary: summary.text, summary_values: summary.values }),
-      size_bytes: sql<number>`${sizeOf(config, "config")} + ${sizeOf(summary, "summary")}`,
+      size_bytes: sql<number>`${sql.join(sizes, sql` + `)}`,
       ...(isHeard ? { heartbeat_at: new Date() } : {}),
     })
     .whereRef("runs.id", "=", "before.id")
@@ -195,6 +193,23 @@ async function writeRun(
   if (written === undefined) return false
   usageOf(database)?.ofProject(run.project_id, written.more)
   return true
+}
+
+/** What a client writes of a run besides its documents and tags: 100,000 characters each at most. */
+const countedTexts = [
+  ...(["display_name", "notes", "description", "group_name"] as const),
+  ...(["job_type", "job_program", "job_repo", "commit", "host"] as const),
+]
+
+/** Bytes of a column; `given`: what it becomes, else as it is. */
+function sizeOf(column: (typeof countedTexts)[number] | "config" | "summary", given: string | undefined) {
+  return given === undefined
+    ? sql`coalesce(octet_length(${sql.ref(`runs.${column}`)}), 0)`
+    : sql`${Buffer.byteLength(given)}::integer`
+}
+
+function sizeOfTags(given: readonly string[] | undefined) {
+  return given === undefined ? sql`octet_length(runs.tags::text)` : sql`octet_length(${given}::text[]::text)`
 }
 
 /** Writes the state of a run that no client's process has begun: the server alone writes to it. */
