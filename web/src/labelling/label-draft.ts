@@ -1,4 +1,5 @@
 /** Somebody's answers so far about one item, and whether they can be sent. */
+import { parseExact } from "../json/exact-json.ts"
 import { isSame, type LabelField, wordOf } from "./label-fields.ts"
 
 export interface Draft {
@@ -32,19 +33,28 @@ export function answerOf(field: LabelField, { answers }: Draft): Answer {
 
 function jsonAnswer(text: string): Answer {
   try {
-    return { kind: "value", value: JSON.parse(text) as unknown }
+    return { kind: "value", value: parseExact(text) }
   } catch {
     return { kind: "bad", why: "This is no JSON." }
   }
 }
 
-function numberAnswer({ least, most, isWhole }: LabelField, text: string): Answer {
-  const number = Number(text.trim().replace(",", "."))
-  if (!Number.isFinite(number)) return { kind: "bad", why: `“${text.trim()}” is no number.` }
+/** `1,000` is a thousand to some and one to others. */
+const thousands = /^[-+]?[1-9]\d{0,2}(?:,\d{3})+$/
+
+function numberAnswer({ least, most, isWhole }: LabelField, typed: string): Answer {
+  const text = typed.trim()
+  if (thousands.test(text)) {
+    const [all, part] = [text.replaceAll(",", ""), text.replace(",", ".")]
+    return { kind: "bad", why: `“${text}” may be ${all} or ${part}: write it without the comma.` }
+  }
+  const number = Number(text.replace(",", "."))
+  if (!Number.isFinite(number)) return { kind: "bad", why: `“${text}” is no number.` }
   if (isWhole && !Number.isInteger(number)) return { kind: "bad", why: "A whole number is asked for." }
   if (least !== null && number < least) return { kind: "bad", why: `At least ${least}.` }
   if (most !== null && number > most) return { kind: "bad", why: `At most ${most}.` }
-  return { kind: "value", value: number }
+  // Digits past 2^53 stay as they were written.
+  return { kind: "value", value: /^-?[1-9]\d*$/.test(text) ? parseExact(text) : number }
 }
 
 /** A choice or a number must be given; what is written or ticked may be left out, but not everything. */

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest"
+import { labelledItem } from "./finished-item.ts"
 import type { Draft } from "./label-draft.ts"
+import { fieldOf } from "./label-fields.ts"
 import { browserMemory } from "./label-memory.ts"
 import { type Item, LabelSession } from "./label-session.ts"
 
@@ -17,6 +19,30 @@ const full: Storage = {
   removeItem: () => undefined,
   clear: () => undefined,
 }
+
+function roomy(): Storage {
+  const kept = new Map<string, string>()
+  return {
+    get length() {
+      return kept.size
+    },
+    key: (index) => [...kept.keys()][index] ?? null,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+    clear: () => kept.clear(),
+  }
+}
+
+test("what waits over a reload keeps the digits of its numbers", () => {
+  const memory = browserMemory(roomy(), "user", "queue")
+  const any = fieldOf("weave:///e/p/object/any:v0", "any", { field_schema: { type: "object" } })
+  const typed: Draft = { answers: { any: '{"id":9007199254740993}' }, note: "" }
+  const entry = labelledItem(item, any === null ? [] : [any], typed, null)
+  memory.setWaiting("a", { ...entry, at: 1, isUnsure: false, refusal: null })
+  const [waiting] = memory.waiting()
+  expect(JSON.stringify(waiting?.labels[0]?.value)).toBe('{"id":9007199254740993}')
+})
 
 test("labels are given and sent from a browser that has no room to keep them", async () => {
   const sent: string[] = []

@@ -3,6 +3,7 @@
  * is away: drafts, what waits to be sent, and what can be taken back. A key an item: two tabs do not undo each other. What
  * it has no room for is lost with the page alone.
  */
+import { parseExact } from "../json/exact-json.ts"
 import { putText } from "../kept/put-text.ts"
 import type { Draft } from "./label-draft.ts"
 import type { SentItem, WaitingItem } from "./label-session.ts"
@@ -24,7 +25,7 @@ export function browserMemory(storage: Storage, userId: string, queueId: string)
     )
   const read = <Kept>(key: string): Kept[] => {
     try {
-      return [JSON.parse(storage.getItem(key) ?? "") as Kept]
+      return [parseExact(storage.getItem(key) ?? "") as Kept]
     } catch {
       return []
     }

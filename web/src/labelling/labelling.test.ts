@@ -58,7 +58,16 @@ describe("a draft", () => {
     ["2", { kind: "bad", why: "At most 1." }],
     ["much", { kind: "bad", why: "“much” is no number." }],
     [" ", { kind: "none" }],
+    ["1,000", { kind: "bad", why: "“1,000” may be 1000 or 1.000: write it without the comma." }],
+    ["0,125", { kind: "value", value: 0.125 }],
   ])("the number %j", (text, answer) => expect(answerOf(score, withAnswer(score, emptyDraft, text))).toEqual(answer))
+  test.each([
+    [field("seed", { type: "integer" }), "9007199254740993"],
+    [field("any", { type: "object" }), '{"id":9007199254740993,"most":1e400,"share":0.50}'],
+  ])("%# keeps the digits that were typed", (one, text) => {
+    const answer = answerOf(one, withAnswer(one, emptyDraft, text))
+    expect(JSON.stringify(answer)).toBe(`{"kind":"value","value":${text}}`)
+  })
   test("in a line", () => {
     const draft = withChoice(wrong, withChoice(ok, chosen, false), "policy")
     expect(draftText([tone, ok, wrong], draft)).toBe("rude, no, policy")
