@@ -41,7 +41,7 @@ export const readyFields: readonly { words: string; field: FieldDraft }[] = [
 ]
 
 export function wordsOf({ words }: FieldDraft): string[] {
-  return [...new Set(words.split(/[\n,]/).map((word) => word.trim()))].filter((word) => word !== "")
+  return [...new Set(words.split("\n").map((word) => word.trim()))].filter((word) => word !== "")
 }
 
 /** Of each field its missing part as a sentence, or null if it can be made. `takenNames`: of the project's fields. */

@@ -150,6 +150,9 @@ describe("a new question", () => {
     expect(fieldSchema(words)).toEqual({ type: "string", enum: ["kind", "rude"] })
     expect(fieldSchema({ ...newField, shape: "scale" })).toEqual({ type: "integer", minimum: 1, maximum: 5 })
   })
+  test("a word holds commas, and ends with its line", () => {
+    expect(fieldSchema({ ...words, words: "yes, but late\r\n no \n" })).toMatchObject({ enum: ["yes, but late", "no"] })
+  })
   test("its object's name", () => expect(objectName("How warm?")).toBe("How-warm"))
   test.each([
     [words, null],
