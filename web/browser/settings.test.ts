@@ -524,6 +524,11 @@ test("models outside: their endpoints, and the keys that are missing", async () 
     "https://93.184.215.14/v1",
     "support-v12",
   ])
+  // A blank in a project's name is no end of the address within the command.
+  await heddle.send("POST", "/v1/projects", { entity: "local", name: "two words" })
+  await page.goto(`${heddle.url}/local/two%20words/settings/outside`)
+  const command = page.getByRole("region", { name: "Request that adds an endpoint" })
+  expect(await command.innerText()).toContain(`curl -X PUT ${heddle.url}/v2/local/two%20words/runtimes/agent`)
   await close()
 })
 

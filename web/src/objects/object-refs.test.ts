@@ -24,6 +24,14 @@ test.each([
 test("refs of a value are its whole strings, each once", () => {
   const json = `{"a":"weave:///e/p/object/x:v1","b":["weave:///e/p/op/y:v2","weave:///e/p/object/x:v1"],"c":"of weave:///e/p/op/z:v3"}`
   expect(refsIn(json).map(({ name }) => name)).toEqual(["x", "y"])
+  // Projects are named as people like.
+  const found = refsIn(
+    '["weave:///my team/my project/object/z:v1", "weave:///e/p/op/y:v2", "weave:///e/p/op/q:v2 is best"]',
+  )
+  expect(found.map(({ project, name }) => [project, name])).toEqual([
+    ["my project", "z"],
+    ["p", "y"],
+  ])
 })
 
 test("words are short, and say what is inside", () => {

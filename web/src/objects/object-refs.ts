@@ -33,8 +33,8 @@ export function readRef(text: string): StoredRef | null {
 /** The refs of a JSON text, each once, in their order. */
 export function refsIn(json: string): StoredRef[] {
   const found = new Map<string, StoredRef>()
-  // A ref is a whole string; a text that only quotes one is none.
-  for (const [, text = ""] of json.matchAll(/"(weave:\/\/\/[^"\\\s]+)"/g)) {
+  // A ref is a whole string; a text that only quotes one, or begins with one, is none. Blanks are in names of projects alone.
+  for (const [, text = ""] of json.matchAll(/"(weave:\/\/\/[^"\\/]+\/[^"\\/]+\/[^"\\\s]+)"/g)) {
     const ref = readRef(text)
     if (ref !== null) found.set(text, ref)
   }

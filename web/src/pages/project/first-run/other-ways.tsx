@@ -5,6 +5,7 @@ import type { ReactNode } from "react"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { Icon } from "../../../components/signs/icon.tsx"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { shellWord } from "../../../url/project-path.ts"
 import type { Pulse } from "../use-pulse.ts"
 import styles from "./other-ways.module.css"
 
@@ -43,7 +44,7 @@ export function OtherWays({ project, hasCome, pulse }: OtherWaysProps) {
           <div className={styles.way}>
             <Title icon={Upload}>Or bring what you have</Title>
             <p>Calls, feedback and datasets as JSON Lines, CSV or Parquet.</p>
-            <Command text={`npm run import -- --project ${project.id} --what calls --in calls.jsonl`} />
+            <Command text={`npm run import -- --project ${shellWord(project.id)} --what calls --in calls.jsonl`} />
           </div>
         </>
       )}

@@ -14,6 +14,10 @@ test.each(clients)("%s: server, project and key stand in the code", (client) => 
   for (const value of ["https://host/heddle", "support", "shop", "KEY0123"]) expect(code).toContain(value)
 })
 
+test("a blank of a project is written as headers of OpenTelemetry are", () => {
+  expect(snippetOf("otel", { ...values, project: "my support" }).code).toContain("project_id=shop/my%20support")
+})
+
 test("ART names the team only when it is not the default one", () => {
   expect(snippetOf("art", { ...values, defaultEntity: "shop" }).code).not.toContain("entity=")
 })

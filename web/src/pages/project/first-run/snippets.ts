@@ -1,4 +1,5 @@
 /** The first lines of each client, filled with this server's address, the project and a key. */
+import { projectPath } from "../../../url/project-path.ts"
 
 export type Client = "openai" | "art" | "wandb" | "weave" | "otel" | "curl"
 
@@ -90,7 +91,7 @@ answer("How many?")`,
     label: "OpenTelemetry",
     code: `export OTEL_EXPORTER_OTLP_ENDPOINT=${server}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${entity}/${project}"
+export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${projectPath(`${entity}/${project}`)}"
 
 # then start your program as always; every span becomes a call`,
     note: "Any exporter of any language. The attributes of GenAI, OpenInference, OpenLLMetry and Vercel are understood.",

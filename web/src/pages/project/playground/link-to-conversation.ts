@@ -1,6 +1,7 @@
 import { serverUrl } from "../../../base-path.ts"
 import { type Conversation, lastAnswer, smallOf } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { projectPath } from "../../../url/project-path.ts"
 import { stringifySearch } from "../../../url/search.ts"
 import type { PlaygroundSearch } from "./playground-search.ts"
 
@@ -18,5 +19,5 @@ export function linkToConversation(
   const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
   const of = small === null || hasMore ? { from: calls[0] ?? search.from } : { ...small, from: undefined }
   const keys = stringifySearch({ ...search, m: conversation.columns.map(({ model }) => model), ...of })
-  return `${serverUrl}/${project.id}/playground${keys}`
+  return `${serverUrl}/${projectPath(project.id)}/playground${keys}`
 }

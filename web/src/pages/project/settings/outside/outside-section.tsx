@@ -7,6 +7,7 @@ import { Loaded } from "../../../../components/states/loaded.tsx"
 import { Code } from "../../../../components/text/code.tsx"
 import { serverUrl } from "../../../../base-path.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
+import { projectPath } from "../../../../url/project-path.ts"
 import { SectionHead } from "../section-head.tsx"
 import styles from "./outside-section.module.css"
 
@@ -97,7 +98,7 @@ export function OutsideSection() {
 }
 
 function addCode(projectId: string): string {
-  return `curl -X PUT ${serverUrl}/v2/${projectId}/runtimes/agent \\
+  return `curl -X PUT ${serverUrl}/v2/${projectPath(projectId)}/runtimes/agent \\
   -H "Authorization: Bearer $HEDDLE_API_KEY" -H 'content-type: application/json' -d '{
   "base_url": "https://agent.example.com/v1",
   "api_key_secret": "AGENT_KEY",
