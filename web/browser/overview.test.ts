@@ -152,6 +152,25 @@ test("that nothing waits is not said while some of it could not be read", async 
   await close()
 })
 
+test("a run of an evaluation whose call names the op alone is counted, as the list of evaluations has it", async () => {
+  const project = "local/plain-runs"
+  const time = new Date().toISOString()
+  const call = { id: crypto.randomUUID(), trace_id: crypto.randomUUID(), started_at: time, ended_at: time }
+  const inputs = { self: "returns-regression", model: "m" }
+  await heddle.send("POST", `/v2/${project}/calls/complete`, {
+    batch: [
+      { ...call, project_id: project, op_name: "Evaluation.evaluate", attributes: {}, inputs, output: {}, summary: {} },
+    ],
+  })
+  const { page, close } = await signedIn(browser, heddle, `/${project}`)
+  const loop = page.getByRole("navigation", { name: "The loop" })
+  const stop = loop.getByRole("link").filter({ hasText: /Evaluate\s*1\s*run/ })
+  await stop.waitFor()
+  await stop.click()
+  await page.getByRole("link", { name: "returns-regression" }).first().waitFor()
+  await close()
+})
+
 test("a trace that comes appears by itself", async () => {
   const { page, close } = await open()
   await section(page, "Newest traces").locator("tbody tr").first().waitFor()

@@ -9,11 +9,11 @@ import type { ApiError } from "../api-error.ts"
 import { type CallsQuery, callsQuery, readCalls, useCalls } from "../calls/calls.ts"
 import { send, sendForJson } from "../client.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
+import { runFilter } from "./run-filter.ts"
 
 const pageRuns = 100
 const runningMs = 3_000
 const idleMs = 15_000
-const runOp = "Evaluation.evaluate"
 
 /** Columns read of a run's call; the calls below it are its rows. */
 const runColumns = ["inputs", "display_name", "exception", "started_at", "ended_at"]
@@ -21,7 +21,7 @@ const runColumns = ["inputs", "display_name", "exception", "started_at", "ended_
 function runsQuery(projectId: string, evaluation?: string): CallsQuery {
   return {
     project_id: projectId,
-    filter: { op_names: [`weave:///${projectId}/op/${runOp}:*`, runOp] },
+    filter: runFilter(projectId),
     query: evaluation === undefined ? null : { $expr: { $or: [...named("inputs.self"), ...named("inputs.this")] } },
     sort_by: [{ field: "started_at", direction: "desc" }],
     columns: runColumns,

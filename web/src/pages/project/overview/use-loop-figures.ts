@@ -2,6 +2,7 @@
 import { useQueues, useQueueStats } from "../../../api/labelling/annotation-queues.ts"
 import { useNow } from "../../../clock/use-now.ts"
 import { useCallCount, useCalls } from "../../../api/calls/calls.ts"
+import { runFilter } from "../../../api/evaluations/run-filter.ts"
 import { useTrainingJobs } from "../../../api/training/training.ts"
 import { useUsage } from "../../../api/organization/usage.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
@@ -18,7 +19,7 @@ export function useLoopFigures({ entity, project, id }: CurrentProject, since: W
   const jobs = useTrainingJobs({ entity, project, limit: 100 }, quick)
   const usage = useProjectUsage(id, since)
   const traffic = useTrafficStats(id, since)
-  const evaluations = { op_names: [`weave:///${id}/op/Evaluation.evaluate:*`] }
+  const evaluations = runFilter(id)
   const runs = useCallCount({ project_id: id, filter: evaluations, limit: mostRuns }, slow)
   const newestRun = useCalls(
     {
