@@ -380,6 +380,25 @@ test("base models: those that ship, with the models that grew from them", async 
   await close()
 })
 
+test("base models: that none grew is not said while the models are not known, and of the newest where there are more", async () => {
+  const { page, close } = await open("/")
+  const models = (url: URL) => url.pathname === "/v1/preview/models"
+  await page.route(models, (route) => route.fulfill({ status: 400, json: {} }))
+  await page.goto(`${heddle.url}/${filled.id}/base-models`)
+  const row = rowOf(page, "heddle/tiny")
+  await row.getByText("not known").waitFor()
+  await page.getByText("The models of this project could not be read.").waitFor()
+  await page.unroute(models)
+  await page.route(models, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), data: [], has_more: true } })
+  })
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("columnheader", { name: "Of the newest 100 models" }).waitFor()
+  await row.getByText("none").waitFor()
+  await close()
+})
+
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
   const { data } = await heddle.send<{ data: { id: string }[] }>(
     "GET",

@@ -4,6 +4,7 @@ import { useBaseModels, useModels } from "../../../api/training/training.ts"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
 import { PlainTable } from "../../../components/layout/plain-table.tsx"
+import { ErrorNote } from "../../../components/states/error-note.tsx"
 import { Loaded } from "../../../components/states/loaded.tsx"
 import { Note } from "../../../components/states/note.tsx"
 import { TextLink } from "../../../components/text/link.tsx"
@@ -13,22 +14,32 @@ import styles from "./base-models-page.module.css"
 
 const mostModels = 100
 
-const heads = [
-  { name: "Base model", className: styles.name },
-  { name: "Where it comes from", className: styles.origin },
-  { name: "Models of this project", className: styles.models },
-]
-
 export function BaseModelsPage() {
   const project = useProjectOfPage()
   const shipped = useBaseModels()
   const models = useModels({ ...project.params, limit: mostModels })
+  const heads = [
+    { name: "Base model", className: styles.name },
+    { name: "Where it comes from", className: styles.origin },
+    {
+      name: models.data?.has_more === true ? `Of the newest ${mostModels} models` : "Models of this project",
+      className: styles.models,
+    },
+  ]
+  const unread = models.error === null ? "reading…" : "not known"
   const grown = Map.groupBy(models.data?.data ?? [], ({ base_model }) => base_model)
   return (
     <>
       <PageBar title="Models & jobs" tab="Base models" />
       <TrainingTabs project={project} />
       <div className={styles.list}>
+        {models.error !== null && (
+          <ErrorNote
+            what="The models of this project could not be read."
+            error={models.error}
+            onRetry={() => void models.refetch()}
+          />
+        )}
         <Loaded query={shipped} what="base models">
           {(names) => (
             <PlainTable label="Base models" heads={heads}>
@@ -41,7 +52,7 @@ export function BaseModelsPage() {
                   </td>
                   <td className={styles.origin}>{names.includes(name) ? "ships with the server" : originOf(name)}</td>
                   <td className={styles.models}>
-                    <Models of={grown.get(name) ?? []} />
+                    {models.data === undefined ? unread : <Models of={grown.get(name) ?? []} />}
                   </td>
                 </tr>
               ))}
