@@ -84,8 +84,8 @@ test("a request that is refused stands there with the reason", async () => {
   await close()
 })
 
-test("the call can be sent from the page itself", async () => {
-  const { page, close } = await signedIn(browser, heddle, "/local/first-from-here")
+test("the call can be sent from the page itself, in a project of any letters", async () => {
+  const { page, close } = await signedIn(browser, heddle, "/local/プロジェクト")
   await page.getByRole("button", { name: "Send this call from here" }).click()
   await page.getByText("heddle/tiny answered:").waitFor()
   await page.getByRole("heading", { name: "The first call is stored" }).waitFor()

@@ -40,7 +40,18 @@ export async function admit(
 /** Whose request it is, where its client says so (inference-api 1). */
 export function projectHeader({ headers }: FastifyRequest): string | undefined {
   const value = headers["openai-project"]
-  return Array.isArray(value) ? value[0] : value
+  const header = Array.isArray(value) ? value[0] : value
+  return header?.includes("%") === true ? withoutEscapes(header) : header
+}
+
+/** Letters that no header carries come percent-encoded. A name that holds a `%` and needs no encoding is meant as it stands. */
+function withoutEscapes(header: string): string {
+  try {
+    const decoded = decodeURIComponent(header)
+    return /^[ -~]*$/.test(decoded) ? header : decoded
+  } catch {
+    return header
+  }
 }
 
 /** Details of the sampled tokens that an answer shows besides their text. */

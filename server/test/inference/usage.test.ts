@@ -59,6 +59,16 @@ describe("attribution (inference-api 1)", () => {
     expect(stored[2]).toMatchObject({ model_id: null, step: null, output_tokens: 8 })
   })
 
+  test.each([
+    ["プロジェクト 1", encodeURIComponent("プロジェクト 1")],
+    ["50% off", "50% off"],
+    ["a%20b", "a%20b"],
+  ])("inference-api 1: the header names the project %s as %s", async (name, written) => {
+    const projectId = await addProject(app.catalog.database, app.acme.entityId, name)
+    const { status } = await chat(app, { model, max_tokens: 2 }, { headers: { "openai-project": `acme/${written}` } })
+    expect([status, (await rows()).at(-1)?.project_id]).toEqual([200, projectId])
+  })
+
   test.each(["acme/none", "rival/demo", "nobody/demo", "acme", "acme/demo/x"])(
     "a wrong header (%s) is 401",
     async (project) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { projectPath, shellWord } from "./project-path.ts"
+import { projectHeader, projectPath, shellWord } from "./project-path.ts"
 
 test("a project within an address is one word, which leads to the project", () => {
   expect(projectPath("local/demo-2")).toBe("local/demo-2")
@@ -11,6 +11,11 @@ test("a project within an address is one word, which leads to the project", () =
     "it's (все)!*",
     "playground",
   ])
+})
+
+test("a project is named in a header as it is, where headers carry it", () => {
+  expect(projectHeader("local/50% off")).toBe("local/50% off")
+  expect(projectHeader("local/プロ 1")).toBe("local/%E3%83%97%E3%83%AD%201")
 })
 
 test.each([

@@ -10,6 +10,11 @@ function addressPart(part: string): string {
   return encodeURIComponent(part).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
+/** `entity/project` as a header names it, which carries no letters beyond ASCII. */
+export function projectHeader(id: string): string {
+  return /^[ -~]*$/.test(id) ? id : projectPath(id)
+}
+
 /** A text as one word of a shell. */
 export function shellWord(text: string): string {
   return /^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

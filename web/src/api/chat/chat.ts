@@ -1,6 +1,7 @@
 /** Chat on a model: `/v1/chat/completions`. */
 import { useMutation } from "@tanstack/react-query"
 import type { ApiError } from "../api-error.ts"
+import { projectHeader } from "../../url/project-path.ts"
 import { send } from "../client.ts"
 
 interface ChatAnswer {
@@ -14,7 +15,7 @@ export function useSendFirstChat(projectId: string) {
       const response = await send({
         method: "POST",
         path: "/v1/chat/completions",
-        headers: { "openai-project": projectId },
+        headers: { "openai-project": projectHeader(projectId) },
         body: { model: "heddle/tiny", messages: [{ role: "user", content: "4+5=" }] },
       })
       const answer = (await response.json()) as ChatAnswer

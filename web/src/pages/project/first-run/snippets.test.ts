@@ -18,6 +18,10 @@ test("a blank of a project is written as headers of OpenTelemetry are", () => {
   expect(snippetOf("otel", { ...values, project: "my support" }).code).toContain("project_id=shop/my%20support")
 })
 
+test.each(["openai", "curl"] as const)("%s: letters that no header carries are encoded", (client) => {
+  expect(snippetOf(client, { ...values, project: "プロ" }).code).toMatch(/OpenAI-Project.*shop\/%E3%83%97%E3%83%AD"/)
+})
+
 test("ART names the team only when it is not the default one", () => {
   expect(snippetOf("art", { ...values, defaultEntity: "shop" }).code).not.toContain("entity=")
 })

@@ -1,5 +1,5 @@
 /** The first lines of each client, filled with this server's address, the project and a key. */
-import { projectPath } from "../../../url/project-path.ts"
+import { projectHeader, projectPath } from "../../../url/project-path.ts"
 
 export type Client = "openai" | "art" | "wandb" | "weave" | "otel" | "curl"
 
@@ -35,7 +35,7 @@ const snippets: Record<Client, (values: SnippetValues) => Snippet> = {
 client = OpenAI(
     base_url="${server}/v1",
     api_key="${key}",
-    default_headers={"OpenAI-Project": "${entity}/${project}"},
+    default_headers={"OpenAI-Project": "${projectHeader(`${entity}/${project}`)}"},
 )
 client.chat.completions.create(
     model="heddle/tiny",          # ships with the server, answers at once
@@ -100,7 +100,7 @@ export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${pr
     label: "curl",
     code: `curl ${server}/v1/chat/completions \\
   -H "Authorization: Bearer ${key}" \\
-  -H "OpenAI-Project: ${entity}/${project}" \\
+  -H "OpenAI-Project: ${projectHeader(`${entity}/${project}`)}" \\
   -H "Content-Type: application/json" \\
   -d '{"model": "heddle/tiny", "messages": [{"role": "user", "content": "4+5="}]}'`,
     note: "No client is needed.",

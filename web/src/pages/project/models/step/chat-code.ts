@@ -1,4 +1,5 @@
 /** The lines with which a program talks to one checkpoint. */
+import { projectHeader } from "../../../../url/project-path.ts"
 
 interface ChatWith {
   /** As clients name the server, without a slash at its end. */
@@ -15,7 +16,7 @@ export function chatCode({ server, project, artifact }: ChatWith): string {
 client = OpenAI(
     base_url="${server}/v1",
     api_key=KEY,
-    default_headers={"OpenAI-Project": "${project}"},
+    default_headers={"OpenAI-Project": "${projectHeader(project)}"},
 )
 answer = client.chat.completions.create(
     model="${artifact}",
