@@ -368,6 +368,17 @@ describe("behind a proxy", () => {
     await close()
   })
 
+  test("who signs in goes on to a team that is called like the prefix", async () => {
+    await heddle.send("POST", "/v1/organization/teams", { name: "heddle" })
+    await heddle.send("POST", "/v1/projects", { entity: "heddle", name: "demo" })
+    const { page, close } = await newVisit(browser)
+    await page.goto(`${heddle.url}/heddle/heddle/demo/jobs`)
+    await signIn(page, heddle.key)
+    await expect.poll(() => page.title()).toBe("Jobs · heddle/demo · Heddle")
+    expect(page.url()).toBe(`${heddle.url}/heddle/heddle/demo/jobs`)
+    await close()
+  })
+
   test("a command that is copied from a page names the path that it takes off", async () => {
     const now = new Date().toISOString()
     const call = { project_id: "local/unpriced", id: randomUUID(), trace_id: randomUUID(), op_name: "answer" }

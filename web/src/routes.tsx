@@ -73,7 +73,7 @@ const signedIn = createRoute({
       await queryClient.ensureQueryData({ ...sessionQuery, retry: false })
     } catch (error) {
       if (error instanceof ApiError && error.isSignedOut)
-        throw redirect({ to: "/login", search: { to: location.href } })
+        throw redirect({ to: "/login", search: { to: location.publicHref } })
       throw error
     }
   },
