@@ -38,6 +38,16 @@ async function openAsMember(section: string) {
   return visit
 }
 
+/** Keeps what is made at an address from being answered until the returned function is called. */
+async function held(page: Page, url: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    if (route.request().method() === "POST") await promise
+    await route.continue()
+  })
+  return resolve
+}
+
 const rowOf = (page: Page | Locator, name: string | RegExp) => page.getByRole("row").filter({ hasText: name })
 const statusOf = async (key: string) =>
   (await fetch(`${heddle.url}/v1/organization/me`, { headers: { authorization: `Bearer ${key}` } })).status
@@ -83,7 +93,12 @@ describe("API keys", () => {
     await dialog.getByLabel("What it may be used for").selectOption("sending")
     await dialog.getByText("reads nothing back and deletes nothing").waitFor()
     await dialog.getByLabel("Ends after").selectOption("7 days")
+    // It is shown once: nothing closes the window while it is made.
+    const released = await held(page, "**/v1/organization/api_keys")
     await dialog.getByRole("button", { name: "Make key" }).click()
+    await expect.poll(() => dialog.getByRole("button", { name: "Leave it" }).isDisabled()).toBe(true)
+    await page.keyboard.press("Escape")
+    released()
     const made = page.getByRole("region", { name: "The new key rollouts" })
     const key = await made.locator("code").innerText()
     await made.getByText("waiting for its first use").waitFor()
@@ -341,7 +356,11 @@ describe("members", () => {
     const dialog = page.getByRole("dialog", { name: "Invite into lab" })
     await dialog.getByLabel("Role").selectOption("annotator")
     await dialog.getByText("May: reads and labels.").waitFor()
+    const released = await held(page, "**/lab/invitations")
     await dialog.getByRole("button", { name: "Make the link" }).click()
+    await expect.poll(() => dialog.getByRole("button", { name: "Leave it" }).isDisabled()).toBe(true)
+    await page.keyboard.press("Escape")
+    released()
     const link = await dialog.locator("code").innerText()
     expect(link).toMatch(new RegExp(`^${heddle.url}/login#invitation=[\\w-]{43}$`))
     await dialog.getByRole("button", { name: "Done" }).click()

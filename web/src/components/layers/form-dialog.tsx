@@ -12,6 +12,8 @@ interface FormDialogProps {
   /** Whether the fields can be sent as they are. */
   isReady: boolean
   isPending: boolean
+  /** What it makes is shown once: the window stays until that is there. */
+  isShownOnce?: boolean
   onSubmit: () => void
   onClose: () => void
   /** Buttons ahead of the way out. */
@@ -22,17 +24,20 @@ interface FormDialogProps {
 
 export function FormDialog(props: FormDialogProps) {
   const { title, width, action, isReady, isPending, onSubmit, onClose, otherActions, children } = props
+  const isHeld = isPending && (props.isShownOnce ?? false)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!isPending) onSubmit()
   }
   return (
-    <Dialog title={title} isOpen onClose={onClose} width={width} isForm>
+    <Dialog title={title} isOpen onClose={onClose} width={width} isForm isRequired={isHeld}>
       <form className={styles.body} onSubmit={submit}>
         {children}
         <div className={styles.actions}>
           {otherActions}
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose} disabled={isHeld}>
+            Leave it
+          </Button>
           <Button kind="primary" type="submit" disabled={!isReady} isBusy={isPending}>
             {action}
           </Button>

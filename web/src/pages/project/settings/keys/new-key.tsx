@@ -47,6 +47,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
       action="Make key"
       isReady={name.trim() !== ""}
       isPending={create.isPending}
+      isShownOnce
       onSubmit={submit}
       onClose={onClose}
     >

@@ -27,8 +27,10 @@ export function Invite({ team, onClose }: { team: string; onClose: () => void })
     invite.mutate({ team, role, expires_at: new Date(now + lives[life] * dayMs).toISOString() })
   }
   const made = invite.data
+  // The link is shown once: the window stays while it is made, too.
+  const isRequired = invite.isPending || made !== undefined
   return (
-    <Dialog title={`Invite into ${team}`} isOpen onClose={onClose} width={520} isRequired={made !== undefined}>
+    <Dialog title={`Invite into ${team}`} isOpen onClose={onClose} width={520} isRequired={isRequired}>
       {made !== undefined ? (
         <div className={styles.form}>
           <p>
@@ -64,7 +66,9 @@ export function Invite({ team, onClose }: { team: string; onClose: () => void })
           </SelectField>
           {invite.error !== null && <ErrorNote what="Nobody was invited." error={invite.error} />}
           <div className={styles.actions}>
-            <Button onClick={onClose}>Leave it</Button>
+            <Button onClick={onClose} disabled={invite.isPending}>
+              Leave it
+            </Button>
             <Button kind="primary" type="submit" disabled={invite.isPending}>
               Make the link
             </Button>
