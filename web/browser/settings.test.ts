@@ -445,6 +445,26 @@ describe("members", () => {
     const row = rowOf(page.getByRole("table", { name: "Members" }), "ci@lab")
     await row.getByText("the account of a program").waitFor()
     expect(await row.getByRole("combobox").count()).toBe(0)
+    // Its account ends with it, and the question says so.
+    await row.getByRole("button", { name: "Take out ci@lab" }).click()
+    const question = page.getByRole("dialog", { name: "Remove the program ci@lab?" })
+    await question.getByText("That is for good").waitFor()
+    await question.getByRole("button", { name: "Remove program" }).click()
+    await row.getByText("disabled").waitFor()
+    await close()
+  })
+
+  test("whoever takes themselves out is not asked again", async () => {
+    await heddle.send("POST", "/v1/organization/users", { username: "gil", teams: ["lab"] })
+    await heddle.send("POST", "/v1/organization/teams/lab/members/gil", { role: "admin" })
+    const { value: key } = await makeKey("desk", "gil")
+    const { page, close } = await newVisit(browser)
+    await page.goto(`${heddle.url}/login?to=/lab/triage/settings/members`)
+    await signIn(page, key)
+    await page.getByRole("button", { name: "Take out gil" }).click()
+    const question = page.getByRole("dialog", { name: "Take gil out of lab?" })
+    await question.getByRole("button", { name: "Take out" }).click()
+    await question.waitFor({ state: "detached" })
     await close()
   })
 

@@ -199,20 +199,20 @@ function MemberRow({ project, member, inProject, hasProject, mayManage, isChangi
         {roleWords[counts]}
       </td>
       <td className={styles.action}>
-        {mayManage && !isOwnEntity && <TakeOut team={project.entity} username={username} />}
+        {mayManage && !isOwnEntity && <TakeOut team={project.entity} username={username} isProgram={!isPerson} />}
       </td>
     </tr>
   )
 }
 
-function TakeOut({ team, username }: { team: string; username: string }) {
+function TakeOut(member: { team: string; username: string; isProgram: boolean }) {
   const [isConfirming, setConfirming] = useState(false)
   return (
     <>
-      <Button size="small" kind="quiet" aria-label={`Take out ${username}`} onClick={() => setConfirming(true)}>
+      <Button size="small" kind="quiet" aria-label={`Take out ${member.username}`} onClick={() => setConfirming(true)}>
         Take out…
       </Button>
-      {isConfirming && <ConfirmTakeOut team={team} username={username} onClose={() => setConfirming(false)} />}
+      {isConfirming && <ConfirmTakeOut {...member} onClose={() => setConfirming(false)} />}
     </>
   )
 }

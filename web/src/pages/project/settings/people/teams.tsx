@@ -95,7 +95,14 @@ function Member({ team, member, mayChange }: { team: string; member: TeamMember;
           onClick={() => setConfirming(true)}
         />
       )}
-      {isConfirming && <ConfirmTakeOut team={team} username={username} onClose={() => setConfirming(false)} />}
+      {isConfirming && (
+        <ConfirmTakeOut
+          team={team}
+          username={username}
+          isProgram={role === "service_account"}
+          onClose={() => setConfirming(false)}
+        />
+      )}
     </span>
   )
 }
