@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
+import { defaultLimits } from "../../src/limits.ts"
 import { evaluationStatus } from "../../src/wire/evaluations/execution.ts"
 import { completedCall } from "../support/completed-call.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
@@ -9,10 +10,13 @@ import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../supp
 import { evaluation, judge, publish, publishDataset, structuredModel } from "../support/judges.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
+/** Of two requests of a user to store calls, the second is refused until the first is done. */
+const smallWait = 1
+
 let opened: ExecutionApp
 let acme: EvaluationCaller
 beforeAll(async () => {
-  opened = await openExecutionApp()
+  opened = await openExecutionApp({ limits: { ...defaultLimits, call_waiting_bytes_per_user: smallWait } })
   acme = opened.acme
 })
 beforeEach(() => {
@@ -198,6 +202,14 @@ describe("calls 9: evaluations/evaluate_model", () => {
     expect(
       (await callsOf(acme, here.project)).filter(({ op_name }) => op_name.includes("predict_and_score")),
     ).toHaveLength(3)
+  })
+
+  test("law 7: the limit on calls of its user that wait to be stored does not end it", async () => {
+    const cases = Array.from({ length: 24 }, (_, n) => ({ question: `question${n}`, expected: "any" }))
+    const here = await world({}, cases)
+    const id = await evaluated(here)
+    expect(await finished(here.project, id)).toMatchObject({ code: "complete" })
+    expect((await callsOf(acme, here.project)).filter(({ exception }) => exception !== null)).toEqual([])
   })
 
   test("a model that fails on a row leaves that row without output and score, and the run reports it", async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { inScope } from "../../../../work/work-scope.ts"
+import { inScope, type WorkScope } from "../../../../work/work-scope.ts"
 import { type CallBatch, CallBatchBuilder } from "./call-batch.ts"
 import { addMissingPlaces } from "./call-places.ts"
 import { CallWriter } from "./calls-write.ts"
@@ -72,6 +72,9 @@ async function stored(group: string): Promise<number[]> {
 const writerOf = (store: TraceStore) =>
   new CallWriter(store, new SeenIds(store, { most: 1000, log: { error: () => undefined } }))
 
+/** A request of this user, whose client waits. */
+const requestOf = (userId: string): WorkScope => ({ userId, teamId: userId, signal: new AbortController().signal })
+
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 test("what comes while a small insert runs shares the next one", async () => {
@@ -138,14 +141,32 @@ test("beyond 128 MiB that wait, more is refused with a time to come again, and w
   const { store, release } = heldBack()
   const writer = writerOf(store)
   const large = JSON.stringify({ text: "x".repeat(30 * 1024 * 1024) })
-  const taken = [0, 1, 2, 3].map((number) => writer.add(batchOf(callId("05", number), large)))
+  const add = (userId: string, number: number) =>
+    inScope(requestOf(userId), () => writer.add(batchOf(callId("05", number), large)))
+  const taken = [0, 1, 2, 3].map((number) => add(number < 2 ? "ann" : "bob", number))
+  taken.push(add("eve", 4))
   const refusal = { code: "store_overloaded", status: 503, details: { retryAfterMs: 1000 } }
-  await expect(writer.add(batchOf(callId("05", 9), large))).rejects.toMatchObject(refusal)
+  await expect(add("eve", 9)).rejects.toMatchObject(refusal)
   release()
   await Promise.all(taken)
-  expect(await stored("05")).toEqual([0, 1, 2, 3])
-  await writer.add(batchOf(callId("05", 4)))
   expect(await stored("05")).toEqual([0, 1, 2, 3, 4])
+  await writer.add(batchOf(callId("05", 5)))
+  expect(await stored("05")).toEqual([0, 1, 2, 3, 4, 5])
+})
+
+test("work that must be done is stored, however much of its user's and of all users waits", async () => {
+  const { store, release } = heldBack()
+  const writer = writerOf(store)
+  const large = JSON.stringify({ text: "x".repeat(30 * 1024 * 1024) })
+  const add = (scope: WorkScope, number: number) =>
+    inScope(scope, () => writer.add(batchOf(callId("0a", number), large)))
+  const taken = ["ann", "ann", "bob", "bob", "eve"].map((userId, number) => add(requestOf(userId), number))
+  await expect(add(requestOf("ann"), 9)).rejects.toMatchObject({ code: "rate_limit_exceeded" })
+  taken.push(add({ userId: "ann", teamId: "ann", signal: null }, 5))
+  taken.push(writer.add(batchOf(callId("0a", 6))))
+  release()
+  await Promise.all(taken)
+  expect(await stored("0a")).toEqual([0, 1, 2, 3, 4, 5, 6])
 })
 
 test("one user may fill half of what may wait, and no more; another one is let in all the same", async () => {
@@ -153,7 +174,7 @@ test("one user may fill half of what may wait, and no more; another one is let i
   const writer = writerOf(store)
   const large = JSON.stringify({ text: "x".repeat(30 * 1024 * 1024) })
   const add = (userId: string, number: number, inputs?: string) =>
-    inScope({ userId, teamId: userId, signal: null }, () => writer.add(batchOf(callId("07", number), inputs)))
+    inScope(requestOf(userId), () => writer.add(batchOf(callId("07", number), inputs)))
   const taken = [1, 2].map((number) => add("ann", number, large))
   taken.push(...[3, 4].map((number) => add("bob", number, large)))
   const refusal = { code: "rate_limit_exceeded", status: 429, details: { retryAfterMs: 1000 } }

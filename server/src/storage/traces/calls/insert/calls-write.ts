@@ -8,7 +8,7 @@ import { HeddleError, isStoreUnavailable } from "../../../../errors.ts"
 import { defaultLimits, type Limits } from "../../../../limits.ts"
 import { Turns, type WaitingWork } from "../../../../work/turns.ts"
 import { freeBytes } from "../../../../work/byte-memory.ts"
-import { background, currentTenant, outsideOfRequests, toTheEnd } from "../../../../work/work-scope.ts"
+import { currentScope, currentTenant, outsideOfRequests, toTheEnd } from "../../../../work/work-scope.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import type { CallBatch } from "./call-batch.ts"
 import { CallPlacer } from "./call-placer.ts"
@@ -68,14 +68,15 @@ export class CallWriter {
 
   /**
    * Resolves once the rows are stored and every read sees them, and gives their memory back: the batch is the writer's. They
-   * are stored also when the client has left.
+   * are stored also when the client has left. Work that must be done (`work-scope.ts`) is never refused: how much of it
+   * there is does not depend on what clients send.
    * @throws {HeddleError} 429 `rate_limit_exceeded`, 503 `store_overloaded` when too much waits; nothing was stored.
    */
   async add(batch: CallBatch): Promise<void> {
     const bytes = sizeOf(batch)
     if (bytes === 0) return
     const { userId } = currentTenant()
-    this.#refuseWhenFull(userId, bytes)
+    if ((currentScope()?.signal ?? null) !== null) this.#refuseWhenFull(userId, bytes)
     this.#hold(userId, bytes)
     try {
       if (batch.unplaced.length === 0) await this.#enqueue(batch)
@@ -115,7 +116,7 @@ export class CallWriter {
     const own = this.#userBytes.get(userId) ?? 0
     if (own === 0) return
     const { call_waiting_bytes_per_user: perUser, call_waiting_bytes_total: total } = this.#limits
-    if (userId !== background.userId && own + bytes > perUser) throw tooMuch(perUser)
+    if (own + bytes > perUser) throw tooMuch(perUser)
     if (this.#heldBytes + bytes > total) throw overloaded()
   }
 
