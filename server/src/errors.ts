@@ -120,6 +120,19 @@ export function isStoreUnavailable(error: unknown): error is HeddleError {
   return error instanceof HeddleError && unavailableCodes.has(error.code)
 }
 
+const passingCodes: ReadonlySet<ErrorCode> = new Set([
+  ...unavailableCodes,
+  "rate_limit_exceeded",
+  "server_overloaded",
+  "store_overloaded",
+  "insufficient_storage",
+])
+
+/** Whether the same may succeed a little later: a store is away, is full, or has too much to do. */
+export function isPassing(error: unknown): error is HeddleError {
+  return error instanceof HeddleError && passingCodes.has(error.code)
+}
+
 /** A full file system, a used-up quota, and PostgreSQL's word for both: SQLSTATE `disk_full`. */
 const diskFullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"])
 

@@ -1,6 +1,6 @@
 /** Evaluations that the server runs: evaluation-store-calls 9, evaluation-store-objects 7. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import { evaluationStatus } from "../../src/wire/evaluations/execution.ts"
@@ -210,6 +210,34 @@ describe("calls 9: evaluations/evaluate_model", () => {
     const id = await evaluated(here)
     expect(await finished(here.project, id)).toMatchObject({ code: "complete" })
     expect((await callsOf(acme, here.project)).filter(({ exception }) => exception !== null)).toEqual([])
+  })
+
+  test("law 7: an evaluation that is stored is not refused because its run cannot begin yet", async () => {
+    const here = await world()
+    const { project } = here
+    const { traces } = opened.app.stores
+    const held = Promise.withResolvers<void>()
+    const insert = traces.insertCsv.bind(traces)
+    const spy = vi.spyOn(traces, "insertCsv").mockImplementation(async (table, columns, csv) => {
+      if (table === "calls_v2") await held.promise
+      await insert(table, columns, csv)
+    })
+    try {
+      const call = completedCall(project, { id: 1 })
+      const waiting = acme.post(`/v2/${project}/calls/complete`, { batch: [call] })
+      await expect.poll(() => spy.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(0)
+      const refused = await acme.post(`/v2/${project}/calls/complete`, { batch: [completedCall(project, { id: 2 })] })
+      expect(refused.status).toBe(429)
+      // The run is to be stored while that call waits, as the second one of its user.
+      const id = await evaluated(here)
+      expect(await statusOf(project, id)).toMatchObject({ code: "running", completed_rows: 0 })
+      held.resolve()
+      expect((await waiting).status).toBe(200)
+      expect(await finished(project, id)).toMatchObject({ code: "complete" })
+    } finally {
+      held.resolve()
+      spy.mockRestore()
+    }
   })
 
   test("a model that fails on a row leaves that row without output and score, and the run reports it", async () => {

@@ -1,5 +1,5 @@
 /** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
-import { isStoreUnavailable } from "../../../errors.ts"
+import { HeddleError, isPassing } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { objectText } from "../../../json/json-members.ts"
 import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
@@ -62,8 +62,9 @@ export async function ensureRun(
 }
 
 /**
- * Begins the run of a job that was just stored. With the trace store away the job does it when that is back: a
- * refusal would have the client ask for a second run beside this one.
+ * Begins the run of a job that was just stored. What fails for a while, or on the server's side, the job does later: told
+ * of it, the client would ask for a second run beside this one, and both would be paid.
+ * @throws {HeddleError} below 500: the job will be refused the same way before it asks a model.
  */
 export async function startStoredRun(
   dependencies: ExecutionDependencies,
@@ -75,7 +76,7 @@ export async function startStoredRun(
   try {
     await startRun(dependencies, principal, project, id, refs)
   } catch (error) {
-    if (!isStoreUnavailable(error)) throw error
+    if (error instanceof HeddleError && error.status < 500 && !isPassing(error)) throw error
   }
 }
 

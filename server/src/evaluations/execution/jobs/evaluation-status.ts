@@ -4,6 +4,7 @@ import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
 import { isJsonObject } from "../../../json/parsed-json.ts"
 import { findExecutionJob } from "../../../storage/catalog/evaluations/execution-jobs.ts"
+import type { ExecutionJobKind } from "../../../storage/catalog/evaluations/execution-jobs-schema.ts"
 import { tableCounts } from "../../../storage/traces/table-rows.ts"
 import type { EvaluationStatus, EvaluationStatusBody } from "../../../wire/evaluations/execution.ts"
 import type { CallRow } from "../../../storage/traces/calls/call-row-reads.ts"
@@ -16,6 +17,9 @@ import type { ExecutionDependencies } from "../dependencies.ts"
 import { trialCount } from "../evaluation.ts"
 import { type PublishedObject, readPublished } from "../published-object.ts"
 
+/** Jobs whose id is that of the call of a run. */
+const runKinds: ReadonlySet<ExecutionJobKind> = new Set(["evaluate_model", "rescore"])
+
 /** @throws {HeddleError} 400 for a call that is no evaluation, 403. */
 export async function evaluationStatusOf(
   dependencies: ExecutionDependencies,
@@ -24,7 +28,7 @@ export async function evaluationStatusOf(
 ): Promise<EvaluationStatus["status"]> {
   const project = await existingProject(dependencies.database, principal, body.project_id)
   const call = await findCall(dependencies, project, body.call_id)
-  if (call === null) return { code: "not_found" }
+  if (call === null) return statusBeforeRun(dependencies, project, body.call_id)
   if (!isRun(call)) throw new HeddleError("invalid_request", `the call ${body.call_id} is not an evaluation`)
   if (call.exception != null) return { code: "failed", error: call.exception }
   if (call.ended_at != null) {
@@ -41,6 +45,18 @@ export async function evaluationStatusOf(
   const completed_rows = await endedTrials(dependencies, principal, project, call.id)
   const total = job?.totalItems ?? (await totalTrials(dependencies, principal, call))
   return { code: "running", completed_rows, total_rows: Math.max(total, completed_rows) }
+}
+
+/** Of an evaluation that is stored and whose run could not begin yet. */
+async function statusBeforeRun(
+  { database }: ExecutionDependencies,
+  project: ProjectAccess,
+  id: string,
+): Promise<EvaluationStatus["status"]> {
+  const job = await findExecutionJob(database, project.id, id)
+  if (job === null || !runKinds.has(job.kind) || job.status === "done") return { code: "not_found" }
+  if (job.status === "failed") return { code: "failed", error: job.error }
+  return { code: "running", completed_rows: 0, total_rows: job.totalItems ?? 0 }
 }
 
 async function endedTrials(

@@ -159,6 +159,7 @@ export async function setExecutionJobTotal(database: CatalogDatabase, id: string
 }
 
 export interface ExecutionJobStanding {
+  kind: ExecutionJobKind
   status: ExecutionJobStatus
   totalItems: number | null
   error: string | null
@@ -173,7 +174,7 @@ export async function findExecutionJob(
   if (!isUuid(id)) return null
   const row = await database
     .selectFrom("execution_jobs")
-    .select(["status", "total_items as totalItems", "error_message as error"])
+    .select(["kind", "status", "total_items as totalItems", "error_message as error"])
     .where("project_id", "=", projectId)
     .where("id", "=", id)
     .executeTakeFirst()
