@@ -7,6 +7,7 @@ import { DailyWork } from "../storage/daily-work.ts"
 import type { ExecutionDependencies } from "./execution/dependencies.ts"
 import { executionJobs, executionRoutes } from "./execution/execution-routes.ts"
 import type { JobRunnerOptions } from "./execution/jobs/job-runner.ts"
+import { LateEnds } from "./execution/late-ends.ts"
 import { endCutOffCalls } from "./execution/recorded-completion.ts"
 import { evalResultRoutes } from "./results/eval-result-routes.ts"
 import { evaluationRunRoutes } from "./runs/evaluation-run-routes.ts"
@@ -24,13 +25,14 @@ export interface EvaluationsArea extends WorkingArea {
 export function openEvaluations(dependencies: ExecutionDependencies, options: EvaluationsOptions): EvaluationsArea {
   const { log, exclusive, arrived } = options
   const jobs = executionJobs(dependencies, { log, exclusive })
+  const lateEnds = new LateEnds(log)
   const scoring = onlineScoring(dependencies, arrived, { log, exclusive })
   const removeEnded = async () => void (await removeEndedExecutionJobs(dependencies.database))
   return {
     routes: [
       ...evaluationRunRoutes(dependencies),
       ...evalResultRoutes(dependencies),
-      ...executionRoutes(dependencies, jobs),
+      ...executionRoutes({ ...dependencies, lateEnds }, jobs),
       ...scoring.routes,
     ],
     background: [new DailyWork(removeEnded, log, "work that ended long ago could not be removed from the catalog")],
@@ -42,6 +44,6 @@ export function openEvaluations(dependencies: ExecutionDependencies, options: Ev
       await jobs.start()
       await scoring.start()
     },
-    close: async () => void (await Promise.all([jobs.close(), scoring.close()])),
+    close: async () => void (await Promise.all([jobs.close(), scoring.close(), lateEnds.close()])),
   }
 }

@@ -9,12 +9,21 @@ const longestPauseMs = 5_000
  * Retries `work` until every store answers; any other failure is thrown. `work` must be repeatable: nobody
  * knows whether what broke off was stored. Ends with the store's failure when `signal` is given.
  */
-export async function retryWhileUnavailable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export function retryWhileUnavailable<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return retryWhile(isStoreUnavailable, signal, work)
+}
+
+/** The same for other failures that pass. */
+export async function retryWhile<T>(
+  passes: (error: unknown) => boolean,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
     try {
       return await work()
     } catch (error) {
-      if (!isStoreUnavailable(error) || signal.aborted) throw error
+      if (!passes(error) || signal.aborted) throw error
       await sleepAtMost(pause, signal)
       if (signal.aborted) throw error
     }

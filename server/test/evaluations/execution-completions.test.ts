@@ -1,6 +1,7 @@
 /** Completions that the server makes and records: evaluation-store-calls 9. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
+import { HeddleError } from "../../src/errors.ts"
 import { untilCancelled } from "../../src/engines/fake-engine.ts"
 import { completionAnswer } from "../../src/wire/evaluations/completion.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
@@ -148,6 +149,37 @@ describe("calls 9: completions/create", () => {
     // The refused request does not count among those in progress, so this one is answered.
     expect((await create(project, ask("after"))).response).toMatchObject({ choices: [{ message: { content: "1" } }] })
   })
+
+  test.each([
+    ["create", (text: string) => (JSON.parse(text) as { response: object }).response],
+    ["create_stream", (text: string) => JSON.parse(text.split("\n").at(1) ?? "") as object],
+  ])(
+    "law 1: %s answers what was paid, though the store takes no end for now, and stores it later",
+    async (way, read) => {
+      const project = acme.newProject()
+      const { traces } = opened.app.stores
+      const busy = new HeddleError("store_overloaded", "the trace store (ClickHouse) has too much to do")
+      opened.fake.handlers.chat = (params, call) => {
+        insert.mockRejectedValueOnce(busy).mockRejectedValueOnce(busy)
+        return answering(() => "paid")(params, call)
+      }
+      const insert = vi.spyOn(traces, "insertCsv")
+      try {
+        const answer = await acme.post(`/completions/${way}`, { project_id: project, inputs: ask("x") })
+        expect([answer.status, read(answer.text)]).toMatchObject([200, { choices: [{ index: 0 }] }])
+        expect(answer.text).toContain("paid")
+        await expect.poll(async () => (await callsOf(acme, project))[0]?.ended_at, { timeout: 10_000 }).not.toBeNull()
+        expect(await callsOf(acme, project)).toMatchObject([
+          { exception: null, output: { choices: [{ message: { content: "paid" } }] }, summary: { usage: {} } },
+        ])
+        await expect
+          .poll(() => opened.app.stores.catalog.selectFrom("open_calls").selectAll().execute(), { timeout: 10_000 })
+          .toEqual([])
+      } finally {
+        insert.mockRestore()
+      }
+    },
+  )
 
   test("another team's project is 403", async () => {
     const project = acme.newProject()

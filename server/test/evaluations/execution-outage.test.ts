@@ -108,6 +108,25 @@ function testAbsences(setting: "postgresUrl" | "clickhouseUrl", url: string): vo
   }, 90_000)
 
   test.runIf(setting === "clickhouseUrl")(
+    "the answer of a completion comes though the trace store went meanwhile, and is in its call later",
+    async () => {
+      const project = opened.acme.newProject()
+      opened.fake.handlers.chat = (params, call) => {
+        proxy.cut()
+        return answers(params, call)
+      }
+      const inputs = { model: "heddle/tiny", messages: [{ role: "user", content: "one" }] }
+      const answer = await opened.acme.post("/completions/create", { project_id: project, inputs })
+      const response = { choices: [{ message: { content: "ONE" } }] }
+      expect([answer.status, answer.body]).toMatchObject([200, { response }])
+      proxy.mend()
+      await expect.poll(async () => (await callsOf(opened.acme, project))[0]?.ended_at, soon).not.toBeNull()
+      expect(await callsOf(opened.acme, project)).toMatchObject([{ exception: null, output: response }])
+    },
+    90_000,
+  )
+
+  test.runIf(setting === "clickhouseUrl")(
     "one that is stored when the trace store goes is begun later, and once",
     async () => {
       const { project, model, evaluationRef } = await world()

@@ -9,12 +9,12 @@ import {
 } from "../../wire/evaluations/completion.ts"
 import { lineTypes, linesType, sendStream } from "../../http/answers/json-stream.ts"
 import { createCompletion, streamCompletion } from "./completion.ts"
-import type { ExecutionDependencies } from "./dependencies.ts"
+import type { CompletionDependencies } from "./dependencies.ts"
 import { createImage } from "./image.ts"
 
 const shared = { method: "POST", dialect: "reason", tag: "Completions" } as const
 
-export function completionRoutes(dependencies: ExecutionDependencies): Route[] {
+export function completionRoutes(dependencies: CompletionDependencies): Route[] {
   return [
     route({
       ...shared,

@@ -10,7 +10,7 @@ import { type ProjectAccess, ensureProject } from "../../access/project-access.t
 import type { AdmittedChat, ChatAnswer, SentChunk } from "../../gateway/chat-models.ts"
 import { ChunkCollector } from "./chunk-collector.ts"
 import { completionMessages } from "./completion-prompt.ts"
-import type { ExecutionDependencies } from "./dependencies.ts"
+import type { CompletionDependencies } from "./dependencies.ts"
 import { failureKind, failureText } from "../../gateway/providers/model-failure.ts"
 import { admitModel } from "./model-target.ts"
 import { usageSummary } from "../../calls/write/recorded-call.ts"
@@ -32,7 +32,7 @@ interface Completion {
 
 /** The body of the answer. @throws {HeddleError} for what is wrong before a model is asked. */
 export async function createCompletion(
-  dependencies: ExecutionDependencies,
+  dependencies: CompletionDependencies,
   context: ExecutionContext,
   body: CompletionBody,
   exactBody: unknown,
@@ -56,7 +56,7 @@ async function outcome(chat: AdmittedChat, signal: AbortSignal): Promise<Outcome
 
 /** JSON Lines, each with its line feed. A failure of the model is a line; the call is ended however the stream ends. */
 export async function streamCompletion(
-  dependencies: ExecutionDependencies,
+  dependencies: CompletionDependencies,
   context: ExecutionContext,
   body: CompletionBody,
   exactBody: unknown,
@@ -93,7 +93,7 @@ function chunkLine({ text, value }: SentChunk): string {
 
 /** Stores the call before the model is asked, and paid: what cannot be recorded is refused. */
 async function begin(
-  dependencies: ExecutionDependencies,
+  dependencies: CompletionDependencies,
   context: ExecutionContext,
   body: CompletionBody,
   exactBody: unknown,
@@ -109,7 +109,7 @@ async function begin(
 }
 
 async function prepare(
-  dependencies: ExecutionDependencies,
+  dependencies: CompletionDependencies,
   context: ExecutionContext,
   body: CompletionBody,
   exactBody: unknown,
@@ -178,7 +178,7 @@ class CompletionCall {
   readonly #recorded: RecordedCompletion | null
 
   constructor(
-    dependencies: ExecutionDependencies,
+    dependencies: CompletionDependencies,
     { principal }: ExecutionContext,
     project: ProjectAccess,
     body: CompletionBody,

@@ -1,7 +1,7 @@
 /** Routes for models and scorers that the server runs itself: evaluation-store-calls 9. */
 import type { Route } from "../../http/route.ts"
 import { completionRoutes } from "./completion-routes.ts"
-import type { ExecutionDependencies } from "./dependencies.ts"
+import type { CompletionDependencies, ExecutionDependencies } from "./dependencies.ts"
 import { evaluateModelJob } from "./jobs/evaluate-model.ts"
 import { jobRoutes } from "./jobs/job-routes.ts"
 import { JobRunner, type JobRunnerOptions } from "./jobs/job-runner.ts"
@@ -10,7 +10,7 @@ import { runActionJob } from "./jobs/run-action.ts"
 import { scoreCallsJob } from "./jobs/score-calls.ts"
 import { runtimeRoutes } from "./providers/runtime-routes.ts"
 
-export function executionRoutes(dependencies: ExecutionDependencies, jobs: JobRunner): Route[] {
+export function executionRoutes(dependencies: CompletionDependencies, jobs: JobRunner): Route[] {
   return [...completionRoutes(dependencies), ...runtimeRoutes(dependencies), ...jobRoutes(dependencies, jobs)]
 }
 

@@ -6,7 +6,7 @@ import type { ImageBody } from "../../wire/evaluations/completion.ts"
 import { ensureProject } from "../../access/project-access.ts"
 import type { ExecutionContext } from "./completion.ts"
 import { failureText } from "../../gateway/providers/model-failure.ts"
-import type { ExecutionDependencies } from "./dependencies.ts"
+import type { CompletionDependencies } from "./dependencies.ts"
 import { findProviderModel, isProviderModelName } from "./providers/provider.ts"
 import { timeoutMs } from "../../gateway/providers/provider-chat.ts"
 import { askProvider } from "../../gateway/providers/provider-request.ts"
@@ -17,7 +17,7 @@ const opName = "weave.image_generation_create"
 
 /** The body of the answer. @throws {HeddleError} for what is wrong before the provider is asked. */
 export async function createImage(
-  dependencies: ExecutionDependencies,
+  dependencies: CompletionDependencies,
   { principal, signal }: ExecutionContext,
   body: ImageBody,
   exactInputs: Record<string, unknown>,

@@ -15,15 +15,21 @@ import {
   type RecordDependencies,
 } from "../../calls/write/recorded-call.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
+import type { CompletionDependencies } from "./dependencies.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 
 export class RecordedCompletion {
-  readonly #dependencies: RecordDependencies
+  readonly #dependencies: RecordDependencies & Pick<CompletionDependencies, "lateEnds">
   readonly #principal: Principal
   readonly #project: ProjectAccess
   readonly #start: CallStart
 
-  constructor(dependencies: RecordDependencies, principal: Principal, project: ProjectAccess, start: CallStart) {
+  constructor(
+    dependencies: RecordDependencies & Pick<CompletionDependencies, "lateEnds">,
+    principal: Principal,
+    project: ProjectAccess,
+    start: CallStart,
+  ) {
     this.#dependencies = dependencies
     this.#principal = { ...principal, boundProject: { id: project.id, name: project.name } }
     this.#project = project
@@ -43,12 +49,14 @@ export class RecordedCompletion {
     }
   }
 
-  /** Also when the client has left: what the model answered has been paid. */
+  /** Also when the client has left, or when the store takes nothing for now: what the model answered has been paid. */
   end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
-    return toTheEnd(async () => {
-      await this.#record({ end: { ...end, id: this.#start.id, endedAt: new Date() } })
+    const ended = { ...end, id: this.#start.id, endedAt: new Date() }
+    const store = async () => {
+      await this.#record({ end: ended })
       await this.#forget()
-    })
+    }
+    return toTheEnd(() => this.#dependencies.lateEnds.store(end.output.length, store))
   }
 
   #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {
