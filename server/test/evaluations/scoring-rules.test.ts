@@ -4,7 +4,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { randomUUIDv7 } from "node:crypto"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { HeddleError } from "../../src/errors.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
@@ -267,6 +268,26 @@ describe("a rule", () => {
     expect(await change({ active: true, sampling_rate: 1 })).toMatchObject({ state: "active" })
     await storeCalls(project, {})
     await counted(project, rule, { seen: 1, scored: 1 })
+  })
+
+  test("goes on after the trace store had too much to do for a while", async () => {
+    const project = acme.newProject()
+    const { traces } = opened.app.stores
+    const rule = await makeRule(project, "patient", { kind: "length" }, { filter: { op_names: ["busy"] } })
+    const read = traces.rows.bind(traces)
+    let refusals = 0
+    const rows = vi.spyOn(traces, "rows").mockImplementation(async (sql, parameters, ...more) => {
+      if (refusals === 4 || !JSON.stringify(parameters ?? {}).includes('"busy"')) return read(sql, parameters, ...more)
+      refusals += 1
+      throw new HeddleError("store_overloaded", "the trace store has too much to do")
+    })
+    try {
+      await storeCalls(project, { op_name: "busy" })
+      expect(await counted(project, rule, { seen: 1, scored: 1 })).toMatchObject({ state: "active" })
+      expect(refusals).toBe(4)
+    } finally {
+      rows.mockRestore()
+    }
   })
 
   test("that is deleted is gone with what waited for it; its scores stay", async () => {

@@ -1,6 +1,6 @@
 /** Matches new calls against the rules of their projects, and queues those that are to be scored. */
 import { createHash } from "node:crypto"
-import { HeddleError, isStoreUnavailable } from "../../errors.ts"
+import { HeddleError, isPassing } from "../../errors.ts"
 import type { Log } from "../../log.ts"
 import type { ArrivedCall, ArrivedCalls } from "../../storage/arrived-calls.ts"
 import { matchedUpTo, type MatchedCalls, storeMatched } from "../../storage/catalog/evaluations/scoring-items.ts"
@@ -87,7 +87,7 @@ export class CallMatcher {
         calls,
       }
     } catch (error) {
-      if (isStoreUnavailable(error)) throw error
+      if (isPassing(error)) throw error
       const isRefused = error instanceof HeddleError && error.status < 500
       const failures = (this.#failures.get(rule.id) ?? 0) + 1
       this.#failures.set(rule.id, failures)
