@@ -25,7 +25,7 @@ import {
 import { spanStatsAnswer, spanStatsBody } from "../wire/agents/span-stats.ts"
 import { traceAnswer, traceRequest } from "../wire/calls/otel.ts"
 import type { CallDependencies } from "../calls/dependencies.ts"
-import { exactRequest } from "../objects/requests/exact-request.ts"
+import { exactRequest } from "../http/bodies/exact-request.ts"
 import { conversationChat, traceChat } from "./conversations/chat.ts"
 import { conversationSpans } from "./conversations/conversation-spans.ts"
 import { searchAgents } from "./search/message-search.ts"

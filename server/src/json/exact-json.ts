@@ -3,6 +3,7 @@
  * `JSON.parse` would change, stay as they came through `JSON.stringify`.
  */
 
+import { isJsonObject } from "./parsed-json.ts"
 import { JsonCursor, stringOf } from "./json-cursor.ts"
 import { JsonTextError } from "./json-text-error.ts"
 
@@ -75,4 +76,33 @@ export function holdsNumber(value: unknown): boolean {
 export function exactInteger(value: unknown): bigint {
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value)
   return BigInt(/^-?\d+$/.test(text) ? text : Number(text))
+}
+
+/** A number as one spelling has it: `1.0` is 1, and a whole number that no double holds stays what it is. */
+export function oneSpelling(text: string): unknown {
+  const number = Number(text)
+  if (!/^-?\d+$/.test(text) || (Number.isFinite(number) && BigInt(number) === BigInt(text))) return number
+  return JSON.rawJSON(text)
+}
+
+/** Whether two values that {@link parseExact} gave are the same, numbers by what they are and members in any order. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (JSON.isRawJSON(one)) return isSameNumber(oneSpelling(one.rawJSON), other)
+  if (JSON.isRawJSON(other)) return isSameNumber(oneSpelling(other.rawJSON), one)
+  if (Array.isArray(one)) {
+    return Array.isArray(other) && one.length === other.length && one.every((part, at) => isSameJson(part, other[at]))
+  }
+  if (!isJsonObject(one)) return one === other
+  if (!isJsonObject(other)) return false
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
+  )
+}
+
+/** `one` is in {@link oneSpelling}. */
+function isSameNumber(one: unknown, other: unknown): boolean {
+  const second = JSON.isRawJSON(other) ? oneSpelling(other.rawJSON) : other
+  return JSON.isRawJSON(one) ? JSON.isRawJSON(second) && one.rawJSON === second.rawJSON : one === second
 }

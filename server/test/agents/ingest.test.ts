@@ -146,6 +146,14 @@ describe("calls 10: attributes become columns", () => {
       )
     expect((await query("9007199254740993")).body).toMatchObject({ total_count: 1 })
     expect((await query("9007199254740992")).body).toMatchObject({ total_count: 0 })
+    const counted = async (value: string) => {
+      const filter = { $expr: { $eq: [{ $getField: "large" }, { $literal: JSON.rawJSON(value) }] } }
+      const measures = [{ alias: "found", aggregation: "count", filter }]
+      const group_by = [{ source: "field", key: "trace_id" }]
+      return (await opened.acme.post("/agents/spans/query", { project_id: project, group_by, measures })).body
+    }
+    expect(await counted("9007199254740993")).toMatchObject({ groups: [{ metrics: { found: 1 } }] })
+    expect(await counted("9007199254740992")).toMatchObject({ groups: [{ metrics: { found: 0 } }] })
   })
 
   test("a count below 0, by which some say that they do not know, is none", async () => {

@@ -234,6 +234,25 @@ describe("a rule", () => {
     expect(text).toContain('"payload":{"output":true}')
   })
 
+  test("law 3: holds whole numbers past 2^53 against its filter and its scorer as they were spelled", async () => {
+    const project = acme.newProject()
+    const [odd, even] = [JSON.rawJSON("9007199254740993"), JSON.rawJSON("9007199254740992")]
+    const query = { $expr: { $eq: [{ $getField: "inputs.user" }, { $literal: odd }] } }
+    const scorer = { kind: "equals", value: { id: odd, n: JSON.rawJSON("1.0") } }
+    const rule = await makeRule(project, "exact", scorer, { query })
+    expect((await makeRule(project, "exact", scorer, { query })).id).toBe(rule.id)
+    const [same = "", other = "", _elsewhere] = await storeCalls(
+      project,
+      { inputs: { user: odd }, output: { n: 1, id: odd } },
+      { inputs: { user: odd }, output: { n: 1, id: even } },
+      { inputs: { user: even }, output: { n: 1, id: odd } },
+    )
+    await counted(project, rule, { seen: 3, matched: 2, scored: 2 })
+    expect(await scoresOf(project, "exact")).toEqual({ [same]: true, [other]: false })
+    const changed = await acme.put(`/scoring_rules/${rule.id}`, { project_id: project, active: false })
+    expect(changed.text.split("9007199254740993")).toHaveLength(3)
+  })
+
   test("takes a share of the calls by their ids: the same ones as another rule with that share", async () => {
     const project = acme.newProject()
     const half = await makeRule(project, "half", { kind: "length" }, { sampling_rate: 0.5 })

@@ -214,6 +214,22 @@ describe("fine-tuning from calls", () => {
     expect(await rows({ limit: 2 })).toEqual(["a", "b"])
   })
 
+  test("law 3: a query compares whole numbers past 2^53 as they were spelled, and the origin of the rows tells it so", async () => {
+    const { project, model } = await from.world()
+    const [odd, even] = [JSON.rawJSON("9007199254740993"), JSON.rawJSON("9007199254740992")]
+    await from.store(
+      project,
+      [odd, even].map((seed) => ({ answer: "y", inputs: { seed, messages: [{ role: "user", content: "x" }] } })),
+    )
+    const query = { $expr: { $eq: [{ $getField: "inputs.seed" }, { $literal: odd }] } }
+    const source = { kind: "calls", project_id: project, query }
+    const body = { model_id: model, source, target: { kind: "sft" } }
+    expect((await from.dry(body)).preview.map(({ id }) => id)).toEqual([uuid(1)])
+    const { job } = await from.made(body)
+    const { text } = await from.acme.get(`/v1/preview/training-jobs/${job.id}/rows`)
+    expect(text).toContain('{"$literal":9007199254740993}')
+  })
+
   test("numbers of tools keep their spelling", async () => {
     const { project, model } = await from.world()
     const start = `{"start": {"project_id": "${project}", "id": "${uuid(1)}", "trace_id": "${uuid(1)}", "op_name": "op", "started_at": "2026-01-01T00:00:00Z",

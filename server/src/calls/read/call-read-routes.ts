@@ -13,7 +13,7 @@ import { callFacetsAnswer, callFacetsRequest } from "../../wire/calls/call-facet
 import { callFacets } from "./call-facets.ts"
 import { queryCalls, queryCallStats, readCall } from "./call-query.ts"
 import type { CallDependencies } from "../dependencies.ts"
-import { exactRequest } from "../../objects/requests/exact-request.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 import { jsonDocument, jsonLines, lineTypes, linesType, sendStream } from "../../http/answers/json-stream.ts"
 import { existingProject } from "../../access/project-access.ts"
 

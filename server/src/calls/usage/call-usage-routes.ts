@@ -5,7 +5,7 @@ import { callStatsAnswer, callStatsBody } from "../../wire/calls/usage-stats.ts"
 import { callStats } from "./call-stats.ts"
 import { callsUsage, traceUsage } from "./call-usage.ts"
 import type { CallDependencies } from "../dependencies.ts"
-import { exactRequest } from "../../objects/requests/exact-request.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 
 const shared = { method: "POST", dialect: "reason", tag: "Calls" } as const
 

@@ -1,5 +1,6 @@
 /** The value that a rule looks at: a field of a call, by its path. */
 import { HeddleError } from "../../errors.ts"
+import { mayChangeNumbers, parseExact } from "../../json/exact-json.ts"
 import { elementText, memberText } from "../../json/json-members.ts"
 import { isJsonObject, tryParse } from "../../json/parsed-json.ts"
 import type { CallColumn, CallRow } from "../../storage/traces/calls/call-row-reads.ts"
@@ -45,6 +46,13 @@ export function jsonIn(row: CallRow, { column, keys }: FieldPath): string | unde
   if (plain.some((name) => name === column)) return JSON.stringify(stored)
   const found = keys.reduce<string | null>((text, key) => (text === null ? null : memberJson(text, key)), stored)
   return found === null || found === "null" ? undefined : found
+}
+
+/** {@link valueIn}, its numbers as they were spelled. */
+export function exactIn(row: CallRow, path: FieldPath): unknown {
+  const json = jsonIn(row, path)
+  if (json === undefined) return undefined
+  return mayChangeNumbers(json) ? parseExact(json) : tryParse(json)
 }
 
 function memberJson(text: string, key: string): string | null {

@@ -1,11 +1,11 @@
 /** Scorers that are functions of this server: no model is asked. */
-import { isDeepStrictEqual } from "node:util"
 import { codePoints } from "../../json/code-points.ts"
+import { isSameJson } from "../../json/exact-json.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import { matchPattern } from "../../storage/traces/query/pattern-match.ts"
 import type { FunctionScorer } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
-import { fieldPath, jsonIn, textOf, valueIn } from "./field-value.ts"
+import { exactIn, fieldPath, jsonIn, textOf, valueIn } from "./field-value.ts"
 import { heldAgainst } from "./schema-verdicts.ts"
 
 /** JSON text of what the scorer gave, or why it cannot say. */
@@ -31,12 +31,13 @@ export async function scoreByFunction(
       return output === undefined ? missing(field) : { output }
     })
   }
+  if (scorer.kind === "equals") {
+    return rows.map((row) => verdict(isSameJson(exactIn(row, path) ?? null, scorer.value)))
+  }
   const values = rows.map((row) => valueIn(row, path))
   switch (scorer.kind) {
     case "contains":
       return values.map((value) => verdict(value !== undefined && hasWord(scorer, textOf(value))))
-    case "equals":
-      return values.map((value) => verdict(isDeepStrictEqual(value ?? null, scorer.value)))
     case "regex":
       return (await matches(dependencies, scorer.pattern, values)).map(verdict)
     case "json_schema":

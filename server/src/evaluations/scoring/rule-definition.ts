@@ -1,6 +1,7 @@
 /** What a rule does: as it is stored, and what is wrong with one. */
 import { HeddleError, invalid } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { parseExact } from "../../json/exact-json.ts"
 import type { ProjectAccess } from "../../access/project-access.ts"
 import { checkSchema } from "../../objects/schemas/user-schemas.ts"
 import { matchingAmong } from "../../storage/traces/calls/matching-calls.ts"
@@ -15,9 +16,9 @@ import { fieldPath } from "./field-value.ts"
 
 export interface RuleDefinition {
   filter: CallsFilter
+  /** Numbers of its literals, and those that the scorer compares with, are in the spelling in which they came. */
   query: Query | null
   samplingRate: number
-  /** As it came, numbers in their own spelling. */
   scorer: RuleScorer
   budget: { judgeCalls: number | null; tokens: number | null }
 }
@@ -89,7 +90,7 @@ async function checkScorer(
 /** @throws {HeddleError} `internal_error`: not what this server stored. */
 export function readDefinition(text: string): RuleDefinition {
   try {
-    return JSON.parse(text) as RuleDefinition
+    return parseExact(text) as RuleDefinition
   } catch (cause) {
     throw new HeddleError("internal_error", "the stored rule cannot be read", { cause })
   }

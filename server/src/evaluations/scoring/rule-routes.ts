@@ -1,5 +1,6 @@
 /** `/scoring_rules`: rules that score new calls as they come. Not in the reference. */
-import { type Route, route } from "../../http/route.ts"
+import { type Route, route, type RouteContext } from "../../http/route.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 import {
   ruleAnswer,
   ruleChangeBody,
@@ -8,6 +9,7 @@ import {
   ruleList,
   ruleParams,
   ruleProject,
+  type RuleScorer,
   rulesQueryBody,
 } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
@@ -27,8 +29,8 @@ export function scoringRuleRoutes(dependencies: ExecutionDependencies, changed: 
       summary: "Make a rule that scores new calls as they come",
       schemas: { body: ruleCreateBody },
       response: ruleAnswer,
-      handle: async ({ body, principal }) => {
-        const rule = await makeRule(dependencies, principal, body)
+      handle: async (context) => {
+        const rule = await makeRule(dependencies, context.principal, exactRule(context))
         await changed()
         return { rule }
       },
@@ -63,8 +65,8 @@ export function scoringRuleRoutes(dependencies: ExecutionDependencies, changed: 
       summary: "Change what is given of a rule, pause it, or let it go on",
       schemas: { params: ruleParams, body: ruleChangeBody },
       response: ruleAnswer,
-      handle: async ({ params, body, principal }) => {
-        const rule = await changeRule(dependencies, principal, params.rule_id, body)
+      handle: async (context) => {
+        const rule = await changeRule(dependencies, context.principal, context.params.rule_id, exactRule(context))
         await changed()
         return { rule }
       },
@@ -84,4 +86,15 @@ export function scoringRuleRoutes(dependencies: ExecutionDependencies, changed: 
       },
     }),
   ]
+}
+
+/** The request with the numbers that calls are compared with as they were spelled. */
+function exactRule<Body extends { scorer?: RuleScorer | undefined }>(
+  context: Pick<RouteContext, "exactBody" | "request"> & { body: Body },
+): Body {
+  const body = exactRequest(context)
+  const { scorer } = body
+  if (scorer?.kind !== "equals" && scorer?.kind !== "json_schema") return body
+  const { value, schema } = (context.exactBody() as { scorer: Record<string, unknown> }).scorer
+  return { ...body, scorer: scorer.kind === "equals" ? { ...scorer, value } : { ...scorer, schema } }
 }

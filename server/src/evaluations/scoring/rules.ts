@@ -1,8 +1,8 @@
 /** Rules that score new calls: made, read, changed and deleted. */
-import { isDeepStrictEqual } from "node:util"
 import { randomUUIDv7 } from "node:crypto"
 import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
+import { isSameJson } from "../../json/exact-json.ts"
 import { ensureProject, existingProject, type ProjectAccess } from "../../access/project-access.ts"
 import { publishValue } from "../../objects/object-create.ts"
 import { formatRef } from "../../objects/refs/refs.ts"
@@ -65,8 +65,8 @@ function sameRule(
   definition: RuleDefinition,
   isActive: boolean,
 ): ScoringRule {
-  const asStored: unknown = JSON.parse(JSON.stringify(definition))
-  if (there.isActive === isActive && isDeepStrictEqual(readDefinition(there.definition), asStored))
+  const asStored = readDefinition(JSON.stringify(definition))
+  if (there.isActive === isActive && isSameJson(readDefinition(there.definition), asStored))
     return toScoringRule(project, there)
   throw new HeddleError(
     "conflict",

@@ -15,6 +15,7 @@
  * A coefficient that is not defined, since there is nothing to tell agreement from chance by, is null.
  */
 import { hash } from "node:crypto"
+import { oneSpelling } from "../../json/exact-json.ts"
 
 /** Labels of one unit by annotator: JSON values as `parseExact` reads them. */
 export type Unit = ReadonlyMap<string, unknown>
@@ -195,13 +196,6 @@ function categoryOf(value: unknown): string {
       : part
   })
   return text.length <= longestCategory ? text : hash("sha256", text)
-}
-
-/** Of a number: `1.0` is 1, and an integer that no double holds stays what it is. */
-function oneSpelling(text: string): unknown {
-  const number = Number(text)
-  if (!/^-?\d+$/.test(text) || (Number.isFinite(number) && BigInt(number) === BigInt(text))) return number
-  return JSON.rawJSON(text)
 }
 
 /** null: it is no number. */

@@ -10,7 +10,7 @@ import {
 } from "../../wire/labelling/feedback.ts"
 import { rowPurgeBody, rowQueryBody, rowsPurged } from "../../wire/queries/row-query.ts"
 import type { StoreDependencies } from "../../objects/dependencies.ts"
-import { exactRequest } from "../../objects/requests/exact-request.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 import { createSentFeedback } from "./feedback-create.ts"
 import { purgeFeedback } from "./feedback-purge.ts"
 import { queryFeedback } from "./feedback-query.ts"

@@ -1,5 +1,6 @@
 /** Training from what was traced, labelled and scored: first what would be trained, then the job. */
 import { type Route, route } from "../../http/route.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 import { trainedFromJob, trainFromBody, trainingDryRun } from "../../wire/training/train-from.ts"
 import type { TrainingDependencies } from "../dependencies.ts"
 import { toWireJob } from "../job-routes.ts"
@@ -16,7 +17,7 @@ export function trainFromRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Training jobs",
       schemas: { body: trainFromBody },
       response: trainingDryRun,
-      handle: ({ body, principal }) => dryRun(dependencies, principal, body),
+      handle: (context) => dryRun(dependencies, context.principal, exactRequest(context)),
     }),
     route({
       method: "POST",
@@ -27,9 +28,9 @@ export function trainFromRoutes(dependencies: TrainingDependencies): Route[] {
       tag: "Training jobs",
       schemas: { body: trainFromBody },
       response: trainedFromJob,
-      handle: async ({ body, principal }) => {
+      handle: async (context) => {
         dependencies.requireEngine()
-        const { job, summary } = await makeJobFrom(dependencies, principal, body)
+        const { job, summary } = await makeJobFrom(dependencies, context.principal, exactRequest(context))
         return { ...toWireJob(job), summary }
       },
     }),

@@ -12,7 +12,7 @@ import {
   type ExportFormatName,
 } from "../../wire/transfer/export.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
-import { exactRequest } from "../../objects/requests/exact-request.ts"
+import { exactRequest } from "../../http/bodies/exact-request.ts"
 import { existingProject } from "../../access/project-access.ts"
 import { exportCalls } from "./export-calls.ts"
 import { exportDataset } from "./export-dataset.ts"

@@ -1,12 +1,13 @@
 /** Sources of jobs: the request and its outcome. The rows themselves are `traces/training-rows.ts`. */
 import { sql } from "kysely"
+import { parseExact } from "../../../json/exact-json.ts"
 import { isUuid } from "../identifiers.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { JobKind } from "../schema.ts"
 import { highestStep } from "./checkpoints.ts"
 import { namedJobs, type NamedJob, toNamedJob, type TrainingSourceRecord } from "./training-jobs.ts"
 
-/** null: the job's data was sent by its client. */
+/** Numbers of its request are in the spelling in which they came. null: the job's data was sent by its client. */
 export async function findTrainingSource(
   database: CatalogDatabase,
   jobId: string,
@@ -14,10 +15,11 @@ export async function findTrainingSource(
   if (!isUuid(jobId)) return null
   const row = await database
     .selectFrom("training_sources")
-    .select(["id", "project_id as projectId", "request", "summary"])
+    .select(["id", "project_id as projectId", sql<string>`request::text`.as("request"), "summary"])
     .where("job_id", "=", jobId)
     .executeTakeFirst()
-  return row ?? null
+  if (row === undefined) return null
+  return { ...row, request: parseExact(row.request) as TrainingSourceRecord["request"] }
 }
 
 /** Jobs of these entities that were made of these sources, by the id of the source. */
