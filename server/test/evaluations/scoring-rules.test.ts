@@ -405,6 +405,24 @@ describe("judges", () => {
     ])
   })
 
+  test("of one name, such as two versions of a judge, each give their score", async () => {
+    const project = acme.newProject()
+    answerOfJudge = (question) => (question.startsWith("new") ? '{"tone": "warm"}' : '{"tone": "cold"}')
+    const scorer_refs = [
+      await publish(acme, project, "tone", judge("old {output}")),
+      await publish(acme, project, "tone", judge("new {output}")),
+    ]
+    const rule = await makeRule(project, "both", { kind: "published", scorer_refs })
+    await storeCalls(project, {})
+    await counted(project, rule, { scored: 1, waiting: 0 })
+    expect(asked).toHaveLength(2)
+    const scores = (await feedbackOf(project)).map(({ runnable_ref, payload }) => [runnable_ref, payload.output])
+    expect(Object.fromEntries(scores)).toEqual({
+      [scorer_refs[0] ?? ""]: { tone: "cold" },
+      [scorer_refs[1] ?? ""]: { tone: "warm" },
+    })
+  })
+
   test.each([
     ["no number", '{"score": "high"}', 'no number under "score"'],
     ["no JSON", "nine out of ten", "holds no JSON object"],

@@ -17,6 +17,8 @@ import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./sc
 export interface PreparedScorer {
   /** Of the feedback's type. */
   name: string
+  /** Tells it from the rule's others in the ids of scores; the same when `ref` means another version. */
+  key: string
   /** The `runnable_ref` of its feedback. */
   ref: string
   asksModel: boolean
@@ -42,7 +44,7 @@ export async function prepareScorers(
 ): Promise<PreparedScorer[]> {
   const { rule, definition, principal, project, log } = owner
   const { scorer } = definition
-  const own = { name: rule.name, ref: rule.ruleRef }
+  const own = { name: rule.name, key: rule.name, ref: rule.ruleRef }
   if (scorer.kind === "judge") {
     const ask = async (row: CallRow, signal: AbortSignal) => {
       const requestId = derivedId(rule.id, row.id)
@@ -57,13 +59,14 @@ export async function prepareScorers(
   }
   return (await readScorers(dependencies, principal, scorer.scorer_refs)).map((published) => {
     const ask = async (row: CallRow, signal: AbortSignal) => {
-      const requestId = derivedId(rule.id, row.id, published.name)
+      const requestId = derivedId(rule.id, row.id, published.ref)
       const thing = { requestId, inputs: inputsOf(row), output: parseExact(row.output ?? "null") }
       const { output, usage } = await score(dependencies, principal, project, published, thing, signal)
       return { usage, output: () => output }
     }
     return {
       name: published.name,
+      key: published.ref,
       ref: published.pinnedRef,
       asksModel: true,
       score: (rows, signal) => askEach(rows, signal, log, ask),

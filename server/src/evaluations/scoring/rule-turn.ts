@@ -66,7 +66,7 @@ function callsLeft({ usedJudgeCalls, usedTokens }: ClaimedRule, { budget }: Rule
   return Math.max(0, budget.judgeCalls - usedJudgeCalls)
 }
 
-const scoreId = (rule: ClaimedRule, callId: string, { name }: PreparedScorer) => derivedId(rule.id, callId, name)
+const scoreId = (rule: ClaimedRule, callId: string, { key }: PreparedScorer) => derivedId(rule.id, callId, key)
 
 async function storedScores(
   { traces }: ExecutionDependencies,
