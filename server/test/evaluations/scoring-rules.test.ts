@@ -334,6 +334,40 @@ describe("a rule", () => {
   })
 })
 
+describe("changes at one time", () => {
+  test("of a rule each change what they name, and nothing else", async () => {
+    const project = acme.newProject()
+    const { id } = await makeRule(project, "busy", { kind: "length" })
+    const changes = [{ active: false }, { daily_budget: { judge_calls: 7 } }, { sampling_rate: 0.25 }]
+    const answers = await Promise.all(
+      changes.map((change) => acme.put(`/scoring_rules/${id}`, { project_id: project, ...change })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await ruleOf(project, id)).toMatchObject({
+      active: false,
+      daily_budget: { judge_calls: 7 },
+      sampling_rate: 0.25,
+    })
+  })
+
+  test("of a monitor leave it as its newest version has it, though an earlier one takes longer to check", async () => {
+    const project = acme.newProject()
+    const scorers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => publish(acme, project, `tone${at}`, judge("{output}"))),
+    )
+    const latest = async () => {
+      const { body } = await acme.post("/obj/read", { project_id: project, object_id: "watch", digest: "latest" })
+      return (body as { obj?: { digest: string } }).obj?.digest
+    }
+    const earlier = publish(acme, project, "watch", monitor(scorers))
+    await expect.poll(latest, { interval: 1 }).toBeDefined()
+    const newest = await publish(acme, project, "watch", monitor([]))
+    await earlier
+    const { rules } = (await acme.post("/scoring_rules/query", { project_id: project })).body as { rules: Rule[] }
+    expect(rules.map(({ rule_ref }) => rule_ref)).toEqual([newest])
+  })
+})
+
 describe("functions", () => {
   test("each score the call that is theirs; one rule more than a project may have is refused", async () => {
     const project = acme.newProject()
@@ -364,6 +398,22 @@ describe("functions", () => {
     const { errors } = await counted(project, rule, { scored: 2, failed: 1, waiting: 0 })
     expect(errors).toMatchObject([{ call_id: without, message: "the call has no output.score" }])
   })
+})
+
+const monitor = (scorers: string[], more: object = {}) => ({
+  _type: "Monitor",
+  _class_name: "Monitor",
+  _bases: ["Object", "BaseModel"],
+  name: "watch",
+  description: null,
+  sampling_rate: 1,
+  scorers,
+  op_names: [],
+  query: null,
+  is_traced: true,
+  active: true,
+  scorer_debounce_config: null,
+  ...more,
 })
 
 const judgeScorer = { kind: "judge", model: "heddle/tiny", prompt: "Q: {question} A: {output}", min: 0, max: 1 }
@@ -568,21 +618,6 @@ test("security 5.3: another team neither sees a rule nor changes it", async () =
 })
 
 describe("a published monitor", () => {
-  const monitor = (scorers: string[], more: object = {}) => ({
-    _type: "Monitor",
-    _class_name: "Monitor",
-    _bases: ["Object", "BaseModel"],
-    name: "watch",
-    description: null,
-    sampling_rate: 1,
-    scorers,
-    op_names: [],
-    query: null,
-    is_traced: true,
-    active: true,
-    scorer_debounce_config: null,
-    ...more,
-  })
   const rulesOf = async (project_id: string) =>
     ((await acme.post("/scoring_rules/query", { project_id })).body as { rules: Rule[] }).rules
 

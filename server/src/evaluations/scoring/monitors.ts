@@ -8,7 +8,7 @@ import { HeddleError } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isJsonObject } from "../../json/parsed-json.ts"
 import { derivedId } from "../../calls/write/derived-id.ts"
-import { existingProject } from "../../access/project-access.ts"
+import { existingProject, type ProjectAccess } from "../../access/project-access.ts"
 import { findProjectNames, internalProjectId, noSuchProject } from "../../storage/catalog/accounts/projects.ts"
 import {
   findScoringRule,
@@ -40,8 +40,20 @@ export async function takeMonitor(
   const name = (await findProjectNames(database, teams, [internalId])).get(internalId)
   if (name === undefined) throw noSuchProject()
   const project = await existingProject(database, principal, name)
-  const { ref, value } = await publishedObject(database, project, objectId, "latest")
+  while (!(await isTaken(dependencies, principal, project, objectId)));
+}
+
+/** false: the rule was changed meanwhile, perhaps to a later version of the monitor. */
+async function isTaken(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  objectId: string,
+): Promise<boolean> {
+  const { database } = dependencies
+  // Before the version: whoever takes a later one changes the rule, and this is done again.
   const there = await findScoringRule(database, project.id, { name: objectId })
+  const { ref, value } = await publishedObject(database, project, objectId, "latest")
   const budget = there === null ? budgetOf(null) : readDefinition(there.definition).budget
   const parsedQuery = value["query"] == null ? null : query.safeParse(plain(value["query"]))
   const definition = definitionOf(value, parsedQuery?.data ?? null, budget)
@@ -64,8 +76,7 @@ export async function takeMonitor(
     userId,
     apiKeyId,
   }
-  if (there === null && (await insertScoringRule(database, rule))) return
-  await updateScoringRule(database, rule)
+  return there === null ? insertScoringRule(database, rule) : updateScoringRule(database, rule, there.updated_at)
 }
 
 function definitionOf(

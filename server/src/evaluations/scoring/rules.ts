@@ -111,7 +111,21 @@ export async function changeRule(
 ): Promise<ScoringRule> {
   const { database } = dependencies
   const project = await existingProject(database, principal, body.project_id)
-  const there = await ruleOf({ database }, project, ruleId)
+  for (;;) {
+    const there = await ruleOf({ database }, project, ruleId)
+    if (await isChanged(dependencies, principal, project, there, body)) break
+  }
+  return toScoringRule(project, await ruleOf({ database }, project, ruleId))
+}
+
+/** false: another request has changed or deleted it meanwhile. */
+async function isChanged(
+  dependencies: ExecutionDependencies,
+  principal: Principal,
+  project: ProjectAccess,
+  there: ScoringRuleRecord,
+  body: RuleChangeBody,
+): Promise<boolean> {
   const isMonitor = there.source === "monitor"
   if (isMonitor) refuseMonitorChange(there, body)
   const before = readDefinition(there.definition)
@@ -124,7 +138,7 @@ export async function changeRule(
   }
   if (!isMonitor) await checkDefinition(dependencies, principal, project, after)
   const { userId, apiKeyId } = principal
-  const isThere = await updateScoringRule(database, {
+  const rule = {
     id: there.id,
     projectId: project.id,
     ruleRef: isMonitor ? there.ruleRef : await publishRule(dependencies, principal, project, there.name, after),
@@ -133,9 +147,8 @@ export async function changeRule(
     stoppedReason: isMonitor ? there.stoppedReason : null,
     userId,
     apiKeyId,
-  })
-  if (!isThere) throw notFound(ruleId)
-  return toScoringRule(project, await ruleOf({ database }, project, ruleId))
+  }
+  return updateScoringRule(dependencies.database, rule, there.updated_at)
 }
 
 export async function removeRule(

@@ -97,16 +97,18 @@ export async function insertScoringRule(database: CatalogDatabase, rule: NewScor
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Sets what the rule is; its counters stay. false: it is gone. */
+/** Sets what the rule is; its counters stay. `readAt`: its `updated_at` when it was read. false: it was changed since, or is gone. */
 export async function updateScoringRule(
   database: CatalogDatabase,
   rule: Omit<NewScoringRule, "name" | "source">,
+  readAt: string,
 ): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable("scoring_rules")
     .set({ ...columnsOf(rule), updated_at: sql<Date>`now()` })
     .where("id", "=", rule.id)
     .where("project_id", "=", rule.projectId)
+    .where(isoText<string>("updated_at"), "=", readAt)
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n
 }
