@@ -664,6 +664,29 @@ describe("a published monitor", () => {
     await expect.poll(() => rulesOf(project), { timeout: 10_000 }).toEqual([])
   })
 
+  test("that is one rule too many is published and stopped, also by its next version, until an older rule is gone", async () => {
+    const project = acme.newProject()
+    const scorer = await publish(acme, project, "tone", judge("{output}"))
+    await publish(acme, project, "watch", monitor([scorer]))
+    const [first] = await Promise.all(
+      functions.slice(1).map((_, at) => makeRule(project, `f${at}`, { kind: "length" }, { active: false })),
+    )
+    const stateOf = async (name: string) => {
+      const { state, stopped_reason } = (await rulesOf(project)).find((rule) => rule.name === name) as Rule
+      return [state, stopped_reason]
+    }
+    for (const description of [null, "again"]) {
+      await publish(acme, project, "late", monitor([scorer], { name: "late", description }))
+      expect(await stateOf("late")).toEqual(["stopped", expect.stringContaining("16 scoring rules")])
+    }
+    await publish(acme, project, "watch", monitor([scorer], { description: "again" }))
+    expect(await stateOf("watch")).toEqual(["active", null])
+    const rule = `/scoring_rules/${first?.id}?project_id=${encodeURIComponent(project)}`
+    expect((await acme.delete(rule)).status).toBe(200)
+    await publish(acme, project, "late", monitor([scorer], { name: "late", description: "once more" }))
+    expect(await stateOf("late")).toEqual(["active", null])
+  })
+
   test.each([
     ["whose scorer is code", ["weave:///p/object/valid_json:x"], {}, "valid_json"],
     ["without a published scorer", [], {}, "no published scorer"],

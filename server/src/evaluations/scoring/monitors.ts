@@ -11,6 +11,7 @@ import { derivedId } from "../../calls/write/derived-id.ts"
 import { existingProject, type ProjectAccess } from "../../access/project-access.ts"
 import { findProjectNames, internalProjectId, noSuchProject } from "../../storage/catalog/accounts/projects.ts"
 import {
+  countScoringRules,
   findScoringRule,
   insertScoringRule,
   type NewScoringRule,
@@ -58,6 +59,7 @@ async function isTaken(
   const parsedQuery = value["query"] == null ? null : query.safeParse(plain(value["query"]))
   const definition = definitionOf(value, parsedQuery?.data ?? null, budget)
   const stoppedReason =
+    (await noRoom(dependencies, project, there)) ??
     unsupported(value, parsedQuery?.error ?? null, definition) ??
     (await checkDefinition(dependencies, principal, project, definition).then(
       () => null,
@@ -77,6 +79,16 @@ async function isTaken(
     apiKeyId,
   }
   return there === null ? insertScoringRule(database, rule) : updateScoringRule(database, rule, there.updated_at)
+}
+
+/** Returns why the rule is one too many: as many as a project may have were made before it. `rule`: null while it is not there. */
+async function noRoom(
+  { database, limits }: ExecutionDependencies,
+  project: ProjectAccess,
+  rule: { id: string } | null,
+): Promise<string | null> {
+  if ((await countScoringRules(database, project.id, rule?.id)) < limits.scoring_rules) return null
+  return `the project has ${limits.scoring_rules} scoring rules that are older, which is as many as it may; delete one, then publish the monitor again`
 }
 
 function definitionOf(

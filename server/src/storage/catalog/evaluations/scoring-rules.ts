@@ -148,13 +148,23 @@ export async function findScoringRule(
   return row === undefined ? null : toRecord(row)
 }
 
-export async function countScoringRules(database: CatalogDatabase, projectId: string): Promise<number> {
-  const { count } = await database
+/** `before`: those alone that were made before this one, by its id. */
+export async function countScoringRules(
+  database: CatalogDatabase,
+  projectId: string,
+  before?: string,
+): Promise<number> {
+  const rules = database
     .selectFrom("scoring_rules")
     .select(sql<number>`count(*)::int`.as("count"))
     .where("project_id", "=", projectId)
-    .executeTakeFirstOrThrow()
-  return count
+  const counted =
+    before === undefined
+      ? rules
+      : rules.where("created_at", "<", (rule) =>
+          rule.selectFrom("scoring_rules as one").select("one.created_at").where("one.id", "=", before),
+        )
+  return (await counted.executeTakeFirstOrThrow()).count
 }
 
 /** The rules of a project, by name. */
