@@ -40,14 +40,16 @@ describe("objects 6.1: queues", () => {
     })
   })
 
-  test("a spec that is not there is refused by name, and nothing is made or changed", async () => {
+  test("a spec that is not there, or in another project, is refused by name, and nothing is made or changed", async () => {
     const project = opened.acme.newProject()
     const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
     const gone = await newSpec(opened.acme, project, "gone", { type: "string" })
     const queue = new QueueUser(opened.acme, project, await newQueue(opened.acme, project, { scorer_refs: [gone] }))
     await opened.acme.post("/obj/delete", { project_id: project, object_id: "gone" })
     const foreign = await newSpec(opened.rival, opened.rival.newProject(), "tone", { type: "string" })
+    const elsewhere = await newSpec(opened.acme, opened.acme.newProject(), "tone", { type: "string" })
     const refused: [string, number][] = [
+      [elsewhere, 400],
       [`weave:///${project}/object/absent:latest`, 404],
       [`weave:///${project}/object/tone:v7`, 404],
       [`weave:///${project}/scorer/absent:latest`, 404],

@@ -59,7 +59,7 @@ export async function makeQueue(
   body: QueueCreateBody,
 ): Promise<{ id: string }> {
   const there = await projectIfThere(database, principal, body.project_id)
-  await requireScorers(database, principal, body.scorer_refs)
+  await requireScorers(database, principal, there?.name ?? body.project_id, body.scorer_refs)
   const project = there ?? (await ensureProject(database, principal, body.project_id))
   const settings: QueueSettings = {
     name: body.name,
@@ -111,6 +111,7 @@ export async function changeQueue(
   await requireScorers(
     database,
     principal,
+    access.project.name,
     (changes.scorer_refs ?? []).filter((ref) => !known.has(ref)),
   )
   const queue = await withLockedQueue(database, access, async (transaction, { id, places }) => {

@@ -7,19 +7,27 @@ import { existingProject } from "../../access/project-access.ts"
 import { type Ref, refPrefix, tryParseRef, versionNameOf } from "../../objects/refs/refs.ts"
 
 /**
- * Labels for a spec that is not there are refused one by one, so a queue with one is refused at once.
- * @throws {HeddleError} `invalid_request` for what is no ref of an object, `not_found`, `object_deleted`: each names the ref.
+ * Labels for a spec that is not there, or is another project's, are refused one by one, so a queue with one is refused at once.
+ * @throws {HeddleError} `invalid_request` for what is no ref of an object, and for another project's spec; `not_found`,
+ * `object_deleted`: each names the ref.
  */
 export async function requireScorers(
   database: CatalogDatabase,
   principal: Principal,
+  projectName: string,
   refs: readonly string[],
 ): Promise<void> {
   for (const text of new Set(refs)) {
     const ref = scorerRef(text)
     try {
-      const { id } = await existingProject(database, principal, ref.project, "read")
-      await liveVersion(database, id, versionNameOf(ref), false)
+      const { id, name } = await existingProject(database, principal, ref.project, "read")
+      const { base_object_class: base } = await liveVersion(database, id, versionNameOf(ref), false)
+      if (base === "AnnotationSpec" && name !== projectName) {
+        throw new HeddleError(
+          "invalid_request",
+          `it is of ${name}, and labels are given for specs of ${projectName} alone`,
+        )
+      }
     } catch (error) {
       if (!(error instanceof HeddleError)) throw error
       // A project that the caller may not see holds nothing for them.
