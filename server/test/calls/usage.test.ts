@@ -289,6 +289,36 @@ describe("calls 4.1: usage", () => {
     })
   })
 
+  test("a summary with a lone surrogate and a number of more than 64 bits is read like any other", async () => {
+    const lone = opened.acme.newProject()
+    const summary = String.raw`{"usage":{"big":{"requests":1,"prompt_tokens":10,"completion_tokens":5}},"status_counts":{"error":1},"note":"\ud83d","n":123456789012345678901}`
+    const body = (id: string, more: string) =>
+      `{"batch":[{"project_id":"${lone}","id":"${id}","trace_id":"${id}","op_name":"op","started_at":"2026-03-01T00:00:00Z",
+        "ended_at":"2026-03-01T00:00:01Z","attributes":{},"inputs":{},"output":null,"summary":${more}}]}`
+    expect((await opened.acme.post(`/v2/${lone}/calls/complete`, body(uuid(1), summary))).status).toBe(200)
+    expect((await opened.acme.post(`/v2/${lone}/calls/complete`, body(uuid(2), "{}"))).status).toBe(200)
+    const of = { [uuid(1)]: { big: tokens(10, 5) }, [uuid(2)]: {} }
+    expect((await usage("/trace/usage", lone, {})).call_usage).toEqual(of)
+    expect((await usage("/calls/usage", lone, { call_ids: [uuid(1), uuid(2)] })).call_usage).toEqual(of)
+    const stats = await opened.acme.post("/calls/stats", {
+      project_id: lone,
+      start: "2026-03-01T00:00:00Z",
+      end: "2026-03-01T01:00:00Z",
+      granularity: 3600,
+      usage_metrics: [{ metric: "total_tokens", aggregations: ["sum"] }],
+    })
+    expect(strictly(callStatsAnswer, stats).usage_buckets).toMatchObject([{ model: "big", sum_total_tokens: 15 }])
+    const where = async (field: string, value: unknown) => {
+      const query = { $expr: { $eq: [{ $getField: field }, { $literal: value }] } }
+      return (await opened.acme.lines("/calls/stream_query", { project_id: lone, query })).map(
+        (call) => (call as { id: string }).id,
+      )
+    }
+    expect(await where("summary.weave.tokens", 15)).toEqual([uuid(1)])
+    expect(await where("summary.weave.status", "descendant_error")).toEqual([uuid(1)])
+    expect(await where("summary.weave.status", "success")).toEqual([uuid(2)])
+  })
+
   test("parents in a circle end the roll-up and not the server; deleted calls are not counted", async () => {
     const odd = opened.acme.newProject()
     await write(odd, [

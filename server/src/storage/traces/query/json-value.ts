@@ -75,6 +75,11 @@ const [surrogates, wide, kept, withExponent] = [loneSurrogates, wideNumbers, Str
   sqlLiteral,
 )
 
+/** SQL: the JSON text of a column as ClickHouse's reader takes it. @param isRefused SQL: it refuses the text as it is stored. */
+export function readableJson(column: string, isRefused: string): string {
+  return `if(${isRefused}, ${mended(column)}, ${column})`
+}
+
 function mended(column: string): string {
   const paired = `replaceRegexpAll(${column}, ${surrogates}, ${kept})`
   return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${withExponent}), ${wide}, ${withExponent})`
