@@ -54,6 +54,7 @@ test("labels are given and sent from a browser that has no room to keep them", a
     requests: {
       next: async () => ({ item: sent.length === 0 ? item : null, leased_by_others: 0 }),
       hold: async () => item,
+      begin: async () => undefined,
       release: async () => undefined,
       save: async () => void sent.push("save"),
       finish: async () => void sent.push("finish"),
