@@ -10,6 +10,7 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "nod
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import type { ErrorLog } from "../log.ts"
+import { isUuid } from "./catalog/identifiers.ts"
 import type { CallBatch } from "./traces/calls/insert/call-batch.ts"
 import { momentsOf } from "./traces/calls/insert/call-batch.ts"
 
@@ -45,6 +46,8 @@ export class ArrivedCalls {
   #heard: () => void = () => undefined
   /** What could not be written yet. */
   #kept: Buffer = Buffer.alloc(0)
+  /** What was kept became too much and was given up; the file may end with half a line. */
+  #isCut = false
 
   private constructor(folder: string, id: string, starts: number[], log: ErrorLog) {
     this.#folder = folder
@@ -156,14 +159,19 @@ export class ArrivedCalls {
     const bytes = this.#kept.length === 0 ? Buffer.from(lines) : Buffer.concat([this.#kept, Buffer.from(lines)])
     let written = 0
     try {
-      if (this.#end - (this.#starts.at(-1) ?? 0) >= fullFileBytes) this.#beginFile()
+      const fileBytes = this.#end - (this.#starts.at(-1) ?? 0)
+      // The next line would be taken for the rest of half a line.
+      if (fileBytes >= fullFileBytes || (this.#isCut && fileBytes > 0)) this.#beginFile()
+      this.#isCut = false
       while (written < bytes.length) written += writeSync(this.#file, bytes, written)
       this.#kept = Buffer.alloc(0)
     } catch (error) {
       if (this.#kept.length === 0)
         this.#log.error({ err: error }, "calls that came cannot be noted for rules that score them; trying again")
       const left = bytes.subarray(written)
-      this.#kept = left.length > mostKeptBytes ? Buffer.alloc(0) : Buffer.from(left)
+      const isTooMuch = left.length > mostKeptBytes
+      if (isTooMuch) this.#isCut = true
+      this.#kept = isTooMuch ? Buffer.alloc(0) : Buffer.from(left)
     }
     this.#end += written
   }
@@ -197,7 +205,9 @@ function journalId(folder: string): string {
   }
 }
 
+/** A damaged file may hold lines that nobody wrote; the catalog takes none of them. */
 function toCall(line: string): ArrivedCall[] {
   const [at = "", projectId = "", ...id] = line.split(",")
-  return id.length === 0 ? [] : [{ at: Number(at), projectId, callId: id.join(",") }]
+  const isWhole = /^\d{13}$/.test(at) && isUuid(projectId) && id.length > 0
+  return isWhole ? [{ at: Number(at), projectId, callId: id.join(",") }] : []
 }

@@ -1,9 +1,11 @@
 /**
  * Rules that score new calls as they come: the calls that they find, the feedback that they write, and their failures.
  */
+import { appendFile, readdir } from "node:fs/promises"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { randomUUIDv7 } from "node:crypto"
+import path from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { HeddleError } from "../../src/errors.ts"
 import { defaultLimits } from "../../src/limits.ts"
@@ -307,6 +309,24 @@ describe("a rule", () => {
     } finally {
       rows.mockRestore()
     }
+  })
+
+  test("goes on over lines of the journal that a damaged disk left", async () => {
+    const project = acme.newProject()
+    const rule = await makeRule(project, "undamaged", { kind: "length" })
+    await storeCalls(project, {})
+    await counted(project, rule, { scored: 1 })
+    const folder = path.join(opened.config.dataDir, "arrived-calls")
+    const last =
+      (await readdir(folder))
+        .filter((name) => name.endsWith(".log"))
+        .toSorted()
+        .at(-1) ?? ""
+    const half = `${Date.now()},0198c5a0-0000-7000`
+    await appendFile(path.join(folder, last), `${half}${Date.now()},${randomUUIDv7()},${randomUUIDv7()}\n${half},x\n`)
+    await opened.restart()
+    await storeCalls(project, {})
+    await counted(project, rule, { scored: 2, failed: 0 })
   })
 
   test("that is deleted is gone with what waited for it; its scores stay", async () => {
