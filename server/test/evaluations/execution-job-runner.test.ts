@@ -79,6 +79,8 @@ test.each([
   ["whose key is revoked", "revoked"],
   ["who was disabled", "revoked"],
   ["who left the team", "left the team"],
+  ["whose role in the team became that of a viewer", "your role there is viewer"],
+  ["whose role in the project became that of an annotator", "your role there is annotator"],
 ])("security 5.3: work of a user %s is stopped while it runs, and fails", async (how, reason) => {
   const acme = await tenant(how.replaceAll(" ", "-"))
   const began = Promise.withResolvers<void>()
@@ -94,6 +96,11 @@ test.each([
     await database.updateTable("users").set({ disabled_at: new Date() }).where("id", "=", acme.userId).execute()
   } else if (reason === "revoked") {
     await database.updateTable("api_keys").set({ revoked_at: new Date() }).where("id", "=", acme.apiKeyId).execute()
+  } else if (reason.includes("viewer")) {
+    await database.updateTable("memberships").set({ role: "viewer" }).where("user_id", "=", acme.userId).execute()
+  } else if (reason.includes("annotator")) {
+    const role = { user_id: acme.userId, project_id: acme.projectId, role: "annotator" } as const
+    await database.insertInto("project_roles").values(role).execute()
   } else {
     await database.deleteFrom("memberships").where("user_id", "=", acme.userId).execute()
     const own = await database

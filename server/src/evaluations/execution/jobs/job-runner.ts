@@ -62,10 +62,16 @@ const leaseSeconds = 60
 const tickMs = 2_000
 const closeWaitMs = 5_000
 
+interface RunningJob {
+  job: ClaimedExecutionJob
+  controller: AbortController
+  done: Promise<void>
+}
+
 export class JobRunner {
   readonly #options: JobRunnerOptions
   /** By lease. */
-  readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>()
+  readonly #running = new Map<string, RunningJob>()
   /** Resolved when the job has ended here. */
   readonly #ends = new Map<string, () => void>()
   #closed = false
@@ -131,22 +137,24 @@ export class JobRunner {
 
   async #look(): Promise<void> {
     const { database } = this.#options
-    if (this.#running.size > 0) {
-      const running = [...this.#running]
-      const leases = running.map(([lease]) => lease)
-      const renewed = await renewExecutionLeases(database, leases, leaseSeconds)
-      const allowed = new Map(renewed.map((one) => [one.lease, one.allowed]))
-      for (const [lease, { controller }] of running) {
-        if (!allowed.has(lease)) controller.abort()
-        else if (allowed.get(lease) === false) controller.abort(revoked())
-      }
-    }
+    if (this.#running.size > 0) await this.#renew()
     await reclaimExecutionJobs(database, false)
     while (!this.#closed && this.#running.size < concurrency) {
       const held = [...this.#running.keys()]
       const job = await claimExecutionJob(database, { lease: randomUUID(), leaseSeconds, held, mostOfTeam })
       if (job === null) return
       this.#begin(job)
+    }
+  }
+
+  /** Stops jobs whose lease was lost, and those that their users may not do any more. */
+  async #renew(): Promise<void> {
+    const { database } = this.#options
+    const running = [...this.#running]
+    const renewed = await renewExecutionLeases(database, Array.from(this.#running.keys()), leaseSeconds)
+    for (const [lease, { job, controller }] of running) {
+      if (!renewed.has(lease)) controller.abort()
+      else await workPrincipal(database, job).catch((error: unknown) => controller.abort(lostRights(error)))
     }
   }
 
@@ -159,7 +167,7 @@ export class JobRunner {
       this.#ends.get(job.id)?.()
       this.#wake()
     })
-    this.#running.set(job.lease, { controller, done })
+    this.#running.set(job.lease, { job, controller, done })
   }
 
   async #see(job: ClaimedExecutionJob, signal: AbortSignal): Promise<void> {
@@ -207,6 +215,13 @@ export class JobRunner {
     const { principal, project } = await workPrincipal(this.#options.database, job)
     return { jobId: job.id, principal, project, request: job.request, signal, models: new Semaphore(questionsAtOnce) }
   }
+}
+
+/** @throws what says nothing about rights. */
+function lostRights(error: unknown): HeddleError {
+  if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  // That a project is not found is said to strangers; the user of the job knows it.
+  return error.code === "forbidden" ? error : revoked()
 }
 
 /** The server stops or has lost the lease, and the job is not to blame; else a signal's reason is why the job fails. */

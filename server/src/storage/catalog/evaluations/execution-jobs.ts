@@ -79,27 +79,16 @@ export async function claimExecutionJob(
   return rows[0] ?? null
 }
 
-export interface RenewedLease {
-  lease: string
-  /** Whether the key that asked for the work is still valid, and its user still in the project's team. */
-  allowed: boolean
-}
-
 /** Prolongs these leases; returns those that are still held. */
 export async function renewExecutionLeases(
   database: CatalogDatabase,
   leases: readonly string[],
   leaseSeconds: number,
-): Promise<RenewedLease[]> {
-  const { rows } = await sql<RenewedLease>`
-    update execution_jobs j set lease_expires_at = ${leaseEnd(leaseSeconds)}
-    where j.status = 'running' and j.lease_owner = any(${leases})
-    returning j.lease_owner as lease, exists (
-      select 1 from api_keys k, users u, projects p, memberships m
-      where k.id = j.api_key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-        and u.id = k.user_id and u.disabled_at is null
-        and p.id = j.project_id and m.entity_id = p.entity_id and m.user_id = j.user_id) as allowed`.execute(database)
-  return rows
+): Promise<Set<string>> {
+  const { rows } = await sql<{ lease: string }>`
+    update execution_jobs set lease_expires_at = ${leaseEnd(leaseSeconds)}
+    where status = 'running' and lease_owner = any(${leases}) returning lease_owner as lease`.execute(database)
+  return new Set(rows.map(({ lease }) => lease))
 }
 
 /** Gives back the jobs whose lease has run out; with `everyLease`, all that run. */
