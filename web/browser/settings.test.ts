@@ -469,13 +469,13 @@ describe("members", () => {
   })
 
   test("an administrator of the team makes, sees and ends keys of its programs", async () => {
-    await heddle.send("POST", "/v1/organization/users", { username: "gil" })
+    await heddle.send("POST", "/v1/organization/users", { username: "hal" })
     await heddle.send("POST", "/v1/organization/teams/lab/service_accounts", { name: "nightly" })
-    await heddle.send("POST", "/v1/organization/teams/lab/members", { username: "gil", role: "admin" })
-    const { value: key } = await makeKey("desk of gil", "gil")
+    await heddle.send("POST", "/v1/organization/teams/lab/members", { username: "hal", role: "admin" })
+    const { value: key } = await makeKey("desk of hal", "hal")
     const { page, close } = await signedIn(browser, { ...heddle, key }, "/lab/triage/settings/keys")
     const keys = page.getByRole("table", { name: "API keys" })
-    await rowOf(keys, "desk of gil").waitFor()
+    await rowOf(keys, "desk of hal").waitFor()
     await page.getByRole("button", { name: "New key" }).click()
     const dialog = page.getByRole("dialog", { name: "New key" })
     await dialog.getByLabel("Name").fill("every night")

@@ -5,6 +5,7 @@ import type { RequestSize } from "../gateway/admission.ts"
 import type { AdmittedRequest, Gateway } from "../gateway/gateway.ts"
 import { rolloutMark } from "../gateway/rollout-mark.ts"
 import type { Principal } from "../http/principal.ts"
+import { headerText } from "../http/requests/header-text.ts"
 import type { SamplingRequest } from "../wire/inference/sampling.ts"
 
 interface IncomingCompletion {
@@ -41,17 +42,7 @@ export async function admit(
 export function projectHeader({ headers }: FastifyRequest): string | undefined {
   const value = headers["openai-project"]
   const header = Array.isArray(value) ? value[0] : value
-  return header?.includes("%") === true ? withoutEscapes(header) : header
-}
-
-/** Letters that no header carries come percent-encoded. A name that holds a `%` and needs no encoding is meant as it stands. */
-function withoutEscapes(header: string): string {
-  try {
-    const decoded = decodeURIComponent(header)
-    return /^[ -~]*$/.test(decoded) ? header : decoded
-  } catch {
-    return header
-  }
+  return header === undefined ? undefined : headerText(header)
 }
 
 /** Details of the sampled tokens that an answer shows besides their text. */

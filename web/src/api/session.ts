@@ -4,6 +4,7 @@ import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
+import { noteSignIn } from "./last-user.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
 import { sessionEnd, sessionResumed } from "./session-state.ts"
 
@@ -22,8 +23,8 @@ export function useSignIn() {
     mutationFn: (body) =>
       sendForJson({ method: "POST", path: "token" in body ? "/v1/session/token" : "/v1/session", body }),
     onSuccess: (session) => {
-      const before = queryClient.getQueryData(sessionQuery.queryKey)
-      if (before !== undefined && before.user.id !== session.user.id) {
+      const before = queryClient.getQueryData(sessionQuery.queryKey)?.user.id
+      if (noteSignIn(session.user.id, before)) {
         // What the page of the one before still holds and sends is not this user's.
         if (sessionEnd.hasEnded()) return location.reload()
         queryClient.clear()

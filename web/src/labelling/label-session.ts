@@ -126,6 +126,8 @@ export class LabelSession {
   readonly #tried = new Set<string>()
   /** Items that the server was told were begun. */
   readonly #begun = new Set<string>()
+  /** Items that were taken in hand when others were held already. */
+  readonly #late = new Set<string>()
   #isProlonging = false
   #retries = 0
   #timer: ReturnType<typeof setTimeout> | null = null
@@ -209,21 +211,22 @@ export class LabelSession {
     else drafts.set(itemId, kept)
     this.#options.memory.setDraft(itemId, kept)
     this.#set({ drafts })
-    // The server gives nobody the first of those that somebody has in hand.
-    const isBehind = this.#state.held.findIndex(({ id }) => id === itemId) > 0
-    if (kept !== null && isBehind && !this.#begun.has(itemId)) this.#begin(itemId)
+    // The server gives nobody the item that somebody has held the longest.
+    const place = this.#state.held.findIndex(({ id }) => id === itemId)
+    const mayGo = place > 0 || (place === 0 && this.#late.has(itemId))
+    if (kept !== null && mayGo && !this.#begun.has(itemId)) this.#begin(itemId)
   }
 
   #begin(itemId: string): void {
     this.#begun.add(itemId)
     this.#enqueue(async () => {
-      if (!this.#state.held.some(({ id }) => id === itemId)) return
       try {
-        await this.#options.requests.begin(itemId)
+        if (this.#state.held.some(({ id }) => id === itemId)) return await this.#options.requests.begin(itemId)
       } catch {
-        // The next change of its draft says it again; if somebody else has it, that is said when it is sent.
-        this.#begun.delete(itemId)
+        // If somebody else has it, that is said when it is sent.
       }
+      // The next change of its draft says it again.
+      this.#begun.delete(itemId)
     })
   }
 
@@ -314,6 +317,8 @@ export class LabelSession {
     this.#isProlonging = true
     this.#enqueue(async () => {
       try {
+        // It may have been finished or given back meanwhile.
+        if (this.#state.held[0]?.id !== first.id) return
         await this.#prolong(first.id)
         // Asking for the next prolongs all that is held.
         if (behind.length > 0 && this.#state.lost === null) await this.#ask()
@@ -346,13 +351,14 @@ export class LabelSession {
 
   #reopen({ item, draft }: Finished): void {
     this.#dropWaiting(item.id)
-    this.setDraft(item.id, draft)
+    this.#late.add(item.id)
     this.#set({
       held: [item, ...this.#state.held.filter(({ id }) => id !== item.id)],
       phase: "working",
       leases: this.#leasesWith([item.id]),
       undoError: null,
     })
+    this.setDraft(item.id, draft)
   }
 
   #dropWaiting(itemId: string): void {
@@ -369,6 +375,7 @@ export class LabelSession {
     try {
       const item = await this.#options.requests.hold(itemId)
       if (this.#isClosed) return this.#giveBackLate([item])
+      this.#late.add(itemId)
       this.#set({ held: [item], phase: "working", leases: this.#leasesWith([itemId]) })
     } catch {
       // Then it is the next one.
@@ -451,7 +458,8 @@ export class LabelSession {
 
   async #prolong(itemId: string): Promise<void> {
     try {
-      await this.#options.requests.hold(itemId)
+      const item = await this.#options.requests.hold(itemId)
+      if (this.#isClosed) return this.#giveBackLate([item])
       this.#set({ leases: this.#leasesWith([itemId]) })
     } catch (error) {
       if (error instanceof ApiError && error.status === 409 && this.#state.held[0]?.id === itemId)

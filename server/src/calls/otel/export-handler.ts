@@ -1,5 +1,6 @@
 /** Handling shared by all OTLP export routes: evaluation-store-calls 8. */
 import type { Principal } from "../../http/principal.ts"
+import { headerText } from "../../http/requests/header-text.ts"
 import type { RouteContext } from "../../http/route.ts"
 import type { CallDependencies } from "../dependencies.ts"
 import { type RejectedName, sendOutcome } from "./otlp/otlp-answer.ts"
@@ -27,7 +28,7 @@ export function exportHandler(
       bytes: body,
       contentType,
       naming: {
-        header: typeof header === "string" ? header : null,
+        header: typeof header === "string" ? headerText(header) : null,
         defaultEntity: principal.defaultEntity.name,
         userId: principal.userId,
       },

@@ -10,38 +10,39 @@ import { workKey } from "./annotation-queues.ts"
 import { type CallsQuery, callsQuery, readCalls } from "../calls/calls.ts"
 import { type Request, send, sendForJson } from "../client.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
-import { sessionEnded } from "../session-state.ts"
+import { sessionEnd, sessionEnded } from "../session-state.ts"
 
 export function labelRequests(project_id: string, queueId: string): LabelRequests {
   const items = `/annotation_queues/${encodeURIComponent(queueId)}/items`
   return {
     next: (ahead) =>
-      withSignIn(
+      withSignIn(() =>
         sendForJson<z.output<typeof nextItem>>({ method: "POST", path: `${items}/next`, body: { project_id, ahead } }),
       ),
     hold: async (itemId) => {
       const request: Request = { method: "PUT", path: `${items}/${itemId}/lease`, body: { project_id } }
-      return (await withSignIn(sendForJson<z.output<typeof leaseAnswer>>(request))).item
+      return (await withSignIn(() => sendForJson<z.output<typeof leaseAnswer>>(request))).item
     },
     begin: async (itemId) => {
       const body = { project_id, annotation_state: "in_progress" }
-      await withSignIn(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      await withSignIn(() => send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
     },
     release: async (itemId) => {
-      await withSignIn(send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
+      await withSignIn(() => send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
     },
     save: async (entry) => {
       const batch = feedbackOf(project_id, queueId, entry)
-      if (batch.length > 0) await withSignIn(send({ method: "POST", path: "/feedback/batch/create", body: { batch } }))
+      if (batch.length > 0)
+        await withSignIn(() => send({ method: "POST", path: "/feedback/batch/create", body: { batch } }))
     },
     finish: async (itemId, annotation_state) => {
       const body = { project_id, annotation_state }
-      await withSignIn(send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      await withSignIn(() => send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
       countAgain()
     },
     undo: async (itemId) => {
       const request: Request = { method: "POST", path: `${items}/${itemId}/progress/undo`, body: { project_id } }
-      const { lease } = await withSignIn(sendForJson<z.output<typeof undoAnswer>>(request))
+      const { lease } = await withSignIn(() => sendForJson<z.output<typeof undoAnswer>>(request))
       countAgain()
       return lease !== null
     },
@@ -69,10 +70,14 @@ function feedbackOf(project_id: string, queue_id: string, { item, labels, note }
   ]
 }
 
-/** When the session has ended, the page asks for the sign-in in place, as after every other request. */
-async function withSignIn<Answer>(request: Promise<Answer>): Promise<Answer> {
+/**
+ * When the session has ended, the page asks for the sign-in in place, as after every other request. Until it is renewed
+ * nothing is sent: somebody else may sign in.
+ */
+async function withSignIn<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  if (sessionEnd.hasEnded()) throw new ApiError("Your session has ended.", { status: 401, code: "signed_out" })
   try {
-    return await request
+    return await request()
   } catch (error) {
     if (error instanceof ApiError && error.isSignedOut) sessionEnded()
     throw error

@@ -19,7 +19,21 @@ test("a blank of a project is written as headers of OpenTelemetry are", () => {
 })
 
 test.each(["openai", "curl"] as const)("%s: letters that no header carries are encoded", (client) => {
-  expect(snippetOf(client, { ...values, project: "プロ" }).code).toMatch(/OpenAI-Project.*shop\/%E3%83%97%E3%83%AD"/)
+  expect(snippetOf(client, { ...values, project: "プロ" }).code).toMatch(/OpenAI-Project.*shop\/%E3%83%97%E3%83%AD["']/)
+})
+
+test("OpenTelemetry: exporters decode once what a header carries, and the server the letters that none does", () => {
+  const { code } = snippetOf("otel", { ...values, project: "プロ" })
+  const sent = decodeURIComponent(/project_id=([^"]+)/.exec(code)?.[1] ?? "")
+  expect([sent, decodeURIComponent(sent)]).toEqual(["shop/%E3%83%97%E3%83%AD", "shop/プロ"])
+})
+
+test.each([
+  ["curl", String.raw`'OpenAI-Project: shop/$5 "a" it'\''s'`],
+  ["openai", String.raw`{"OpenAI-Project": "shop/$5 \"a\" it's"}`],
+  ["weave", String.raw`weave.init("shop/$5 \"a\" it's")`],
+] as const)("%s: marks of a shell and of Python stay what they are", (client, whole) => {
+  expect(snippetOf(client, { ...values, project: `$5 "a" it's` }).code).toContain(whole)
 })
 
 test("ART names the team only when it is not the default one", () => {

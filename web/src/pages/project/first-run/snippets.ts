@@ -1,5 +1,5 @@
 /** The first lines of each client, filled with this server's address, the project and a key. */
-import { projectHeader, projectPath } from "../../../url/project-path.ts"
+import { projectHeader, projectPath, shellWord } from "../../../url/project-path.ts"
 
 export type Client = "openai" | "art" | "wandb" | "weave" | "otel" | "curl"
 
@@ -27,6 +27,9 @@ export function snippetOf(client: Client, values: SnippetValues): Snippet {
   return snippets[client](values)
 }
 
+/** A text as Python writes it. */
+const text = (value: string) => JSON.stringify(value)
+
 const snippets: Record<Client, (values: SnippetValues) => Snippet> = {
   openai: ({ server, entity, project, key }) => ({
     label: "OpenAI",
@@ -35,7 +38,7 @@ const snippets: Record<Client, (values: SnippetValues) => Snippet> = {
 client = OpenAI(
     base_url="${server}/v1",
     api_key="${key}",
-    default_headers={"OpenAI-Project": "${projectHeader(`${entity}/${project}`)}"},
+    default_headers={"OpenAI-Project": ${text(projectHeader(`${entity}/${project}`))}},
 )
 client.chat.completions.create(
     model="heddle/tiny",          # ships with the server, answers at once
@@ -50,7 +53,7 @@ from art.serverless.backend import ServerlessBackend
 
 backend = ServerlessBackend(api_key="${key}", base_url="${server}/v1")
 model = art.TrainableModel(
-    name="agent-001", project="${project}", base_model="heddle/tiny",${entity === defaultEntity ? "" : `\n    entity="${entity}",`}
+    name="agent-001", project=${text(project)}, base_model="heddle/tiny",${entity === defaultEntity ? "" : `\n    entity="${entity}",`}
 )
 await model.register(backend)
 
@@ -65,7 +68,7 @@ await backend.train(model, trajectory_groups)`,
     code: `import wandb
 
 wandb.login(key="${key}", host="${server}")
-run = wandb.init(entity="${entity}", project="${project}", config={"lr": 0.001})
+run = wandb.init(entity="${entity}", project=${text(project)}, config={"lr": 0.001})
 for step in range(100):
     run.log({"loss": 1 / (step + 1)})
 run.finish()`,
@@ -78,7 +81,7 @@ os.environ["WANDB_BASE_URL"] = "${server}"
 os.environ["WANDB_API_KEY"] = "${key}"
 
 import weave
-weave.init("${entity}/${project}")
+weave.init(${text(`${entity}/${project}`)})
 
 @weave.op
 def answer(question: str) -> str:
@@ -91,7 +94,7 @@ answer("How many?")`,
     label: "OpenTelemetry",
     code: `export OTEL_EXPORTER_OTLP_ENDPOINT=${server}
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${projectPath(`${entity}/${project}`)}"
+export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${projectPath(projectHeader(`${entity}/${project}`))}"
 
 # then start your program as always; every span becomes a call`,
     note: "Any exporter of any language. The attributes of GenAI, OpenInference, OpenLLMetry and Vercel are understood.",
@@ -100,7 +103,7 @@ export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${key},project_id=${pr
     label: "curl",
     code: `curl ${server}/v1/chat/completions \\
   -H "Authorization: Bearer ${key}" \\
-  -H "OpenAI-Project: ${projectHeader(`${entity}/${project}`)}" \\
+  -H ${shellWord(`OpenAI-Project: ${projectHeader(`${entity}/${project}`)}`)} \\
   -H "Content-Type: application/json" \\
   -d '{"model": "heddle/tiny", "messages": [{"role": "user", "content": "4+5="}]}'`,
     note: "No client is needed.",

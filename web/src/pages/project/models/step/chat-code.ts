@@ -16,10 +16,10 @@ export function chatCode({ server, project, artifact }: ChatWith): string {
 client = OpenAI(
     base_url="${server}/v1",
     api_key=KEY,
-    default_headers={"OpenAI-Project": "${projectHeader(project)}"},
+    default_headers={"OpenAI-Project": ${JSON.stringify(projectHeader(project))}},
 )
 answer = client.chat.completions.create(
-    model="${artifact}",
+    model=${JSON.stringify(artifact)},
     messages=[{"role": "user", "content": "Hello"}],
 )
 print(answer.choices[0].message.content)`

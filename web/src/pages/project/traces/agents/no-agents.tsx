@@ -4,7 +4,7 @@ import { Button } from "../../../../components/controls/button.tsx"
 import { Empty } from "../../../../components/states/empty.tsx"
 import { Code } from "../../../../components/text/code.tsx"
 import type { CurrentProject } from "../../../../shell/current-project.ts"
-import { projectPath } from "../../../../url/project-path.ts"
+import { projectHeader, projectPath } from "../../../../url/project-path.ts"
 import styles from "./no-agents.module.css"
 
 interface NoAgentsProps {
@@ -19,7 +19,7 @@ export function NoAgents({ project, lens, isLive, onLive }: NoAgentsProps) {
 import weave
 from weave.conversation import Message, Usage, start_conversation
 
-weave.init("${project.id}")
+weave.init(${JSON.stringify(project.id)})
 with start_conversation(agent_name="helper", conversation_id="c-1") as talk:
     with talk.start_turn(user_message="Where is my order?") as turn:
         with turn.start_llm(model="gpt-4o-mini") as call:
@@ -28,7 +28,7 @@ with start_conversation(agent_name="helper", conversation_id="c-1") as talk:
 weave.finish()`
   const exporter = `export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${serverUrl}/agents/otel/v1/traces
 export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20<your key>,project_id=${projectPath(project.id)}"`
+export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20<your key>,project_id=${projectPath(projectHeader(project.id))}"`
   return (
     <div className={styles.none}>
       <Empty
