@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net"
 import { randomUUIDv7 } from "node:crypto"
 import path from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { untilCancelled } from "../../src/engines/fake-engine.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
@@ -537,6 +538,29 @@ describe("judges", () => {
     }
     await storeCalls(project, {})
     await counted(project, away, { scored: 1, failed: 1 })
+  })
+
+  test.each([
+    ["paused", (rule: string, project_id: string) => acme.put(`/scoring_rules/${rule}`, { project_id, active: false })],
+    [
+      "deleted",
+      (rule: string, project: string) =>
+        acme.delete(`/scoring_rules/${rule}?project_id=${encodeURIComponent(project)}`),
+    ],
+  ])("are asked no more once their rule is %s, also in the middle of a turn", async (_how, stop) => {
+    const project = acme.newProject()
+    let [begun, cancelled] = [0, 0]
+    opened.fake.handlers.chat = (_params, call) => {
+      begun += 1
+      call.cancelled.addEventListener("abort", () => (cancelled += 1))
+      return untilCancelled(call)
+    }
+    const { id } = await makeRule(project, "endless", judgeScorer)
+    await storeCalls(project, ...Array.from({ length: 16 }, () => ({})))
+    await expect.poll(() => begun, { timeout: 15_000 }).toBe(8)
+    expect((await stop(id, project)).status).toBe(200)
+    await expect.poll(() => cancelled, { timeout: 15_000 }).toBe(8)
+    expect(begun).toBe(8)
   })
 
   test("are asked no more than the day's budget allows; calls beyond it are left out, and counted", async () => {

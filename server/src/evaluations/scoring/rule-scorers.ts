@@ -22,7 +22,7 @@ export interface PreparedScorer {
   /** The `runnable_ref` of its feedback. */
   ref: string
   asksModel: boolean
-  /** One for each row, in order; never throws but when the server stops. */
+  /** One for each row, in order; never throws but when the turn is stopped. */
   score: (rows: readonly CallRow[], signal: AbortSignal) => Promise<ScoreOutcome[]>
 }
 

@@ -25,7 +25,7 @@ import { failedOutcome, scorePayload, type ScoreOutcome } from "./score-outcome.
 import { TurnTally } from "./turn-tally.ts"
 
 export interface RuleTurn extends ScorerOwner {
-  /** The server stops, or the lease was lost. */
+  /** The server stops, the lease was lost, or the rule was deleted, paused or stopped. */
   signal: AbortSignal
 }
 
@@ -120,7 +120,7 @@ async function computeEach(
     )
 }
 
-/** Each score is stored when it comes: it was paid for. What is not asked when the server stops waits for the next start. */
+/** Each score is stored when it comes: it was paid for. What is not asked when the turn is stopped waits for another one. */
 async function judgeEach(
   dependencies: ExecutionDependencies,
   turn: RuleTurn,

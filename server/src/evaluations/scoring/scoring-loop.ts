@@ -62,7 +62,7 @@ export class ScoringLoop {
   readonly #matcher: CallMatcher
   readonly #closing = new AbortController()
   /** By lease. */
-  readonly #turns = new Map<string, Promise<void>>()
+  readonly #turns = new Map<string, { controller: AbortController; done: Promise<void> }>()
   #wakeTurns: () => void = () => undefined
   #wakeMatching: () => void = () => undefined
   #loops: Promise<void>[] = []
@@ -92,7 +92,7 @@ export class ScoringLoop {
     this.#closing.abort()
     this.#wakeMatching()
     this.#wakeTurns()
-    const ended = Promise.all([...this.#loops, ...this.#turns.values()])
+    const ended = Promise.all([...this.#loops, ...Array.from(this.#turns.values(), ({ done }) => done)])
     await Promise.race([ended, sleep(closeWaitMs, undefined, { ref: false })])
   }
 
@@ -123,7 +123,7 @@ export class ScoringLoop {
 
   async #look(): Promise<void> {
     const { database } = this.#dependencies
-    if (this.#turns.size > 0) await renewScoringLeases(database, [...this.#turns.keys()], leaseSeconds)
+    if (this.#turns.size > 0) await this.#renew()
     await forgetDeletedMonitors(database)
     this.#arrived.watch(new Set(await projectsWithScoring(database)))
     while (!this.#closing.signal.aborted && this.#turns.size < turnsAtOnce) {
@@ -134,22 +134,32 @@ export class ScoringLoop {
     }
   }
 
+  /** Stops the turns of rules that were deleted, paused or stopped, and those whose lease was lost. */
+  async #renew(): Promise<void> {
+    const turns = [...this.#turns]
+    const leases = turns.map(([lease]) => lease)
+    const working = await renewScoringLeases(this.#dependencies.database, leases, leaseSeconds)
+    for (const [lease, { controller }] of turns) if (!working.has(lease)) controller.abort()
+  }
+
   #begin(rule: ClaimedRule): void {
+    const controller = new AbortController()
+    const signal = AbortSignal.any([controller.signal, this.#closing.signal])
     // It takes its turns as its user's work; nobody waits for it, so it must not be refused.
     const scope = { userId: rule.userId, teamId: rule.userId, signal: null }
-    const done = inScope(scope, () => this.#turn(rule)).finally(() => {
+    const done = inScope(scope, () => this.#turn(rule, signal)).finally(() => {
       this.#turns.delete(rule.lease)
       this.#wakeTurns()
     })
-    this.#turns.set(rule.lease, done)
+    this.#turns.set(rule.lease, { controller, done })
   }
 
-  async #turn(rule: ClaimedRule): Promise<void> {
+  async #turn(rule: ClaimedRule, signal: AbortSignal): Promise<void> {
     const { database } = this.#dependencies
-    const { signal } = this.#closing
     try {
-      const worked = await this.#work(rule)
-      await retryWhileUnavailable(signal, () => endScoringTurn(database, rule, worked))
+      const worked = await this.#work(rule, signal)
+      // Also of a turn that was stopped: what it has asked is paid.
+      await retryWhileUnavailable(this.#closing.signal, () => endScoringTurn(database, rule, worked))
     } catch (error) {
       // Its lease is not prolonged any more; once that has run out, somebody takes up its calls again.
       if (!isStoreUnavailable(error))
@@ -160,7 +170,7 @@ export class ScoringLoop {
     }
   }
 
-  async #work(rule: ClaimedRule): Promise<WorkedItems> {
+  async #work(rule: ClaimedRule, signal: AbortSignal): Promise<WorkedItems> {
     const { log } = this.#options
     try {
       const { principal, project } = await workPrincipal(this.#dependencies.database, rule).catch(notWithTheseRights)
@@ -171,10 +181,10 @@ export class ScoringLoop {
         principal,
         project,
         log,
-        signal: this.#closing.signal,
+        signal,
       })
     } catch (error) {
-      if (this.#closing.signal.aborted) return nothingDone
+      if (signal.aborted) return nothingDone
       if (!(error instanceof HeddleError) || error.status >= 500) throw error
       await stopScoringRule(this.#dependencies.database, rule.id, error.message)
       return nothingDone

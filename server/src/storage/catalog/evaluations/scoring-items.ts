@@ -186,13 +186,15 @@ export async function freeScoringLeases(database: CatalogDatabase): Promise<void
     .execute()
 }
 
-/** Prolongs these leases. */
+/** Prolongs these leases, and returns them, but for those of rules that were deleted, paused or stopped since. */
 export async function renewScoringLeases(
   database: CatalogDatabase,
   leases: readonly string[],
   leaseSeconds: number,
-): Promise<void> {
-  await sql`
-    update scoring_rules set lease_expires_at = ${leaseEnd(leaseSeconds)}
-    where lease_owner = any(${leases})`.execute(database)
+): Promise<Set<string>> {
+  const { rows } = await sql<{ lease: string }>`
+    update scoring_rules r set lease_expires_at = ${leaseEnd(leaseSeconds)} from projects p
+    where p.id = r.project_id and r.lease_owner = any(${leases}) and r.is_active and r.stopped_reason is null
+    returning r.lease_owner as lease`.execute(database)
+  return new Set(rows.map(({ lease }) => lease))
 }
