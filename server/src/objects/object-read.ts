@@ -157,8 +157,8 @@ export async function deleteObject(
     const gone = await deleteVersions(transaction, project.id, objectId, found)
     // Another request deleted them in between.
     if (gone.length === 0) throw nothingDeleted(objectId, names.length, 0)
-    const { ids: digests, count } = manyDeleted(gone.map(({ digest }) => digest))
-    const details = { project: project.project, digests, count }
+    const { ids, count } = manyDeleted(gone.map(({ digest }) => digest))
+    const details = { project: project.project, digests: ids, count }
     await record({ type: "object.deleted", team: project.entity, resourceId: objectId, details })
     return gone
   })

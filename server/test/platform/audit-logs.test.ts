@@ -98,7 +98,7 @@ describe("every change leaves its entry", () => {
     const publish = (val: number) => acme.post("/obj/create", { obj: { project_id, object_id: "many", val } })
     for (let version = 0; version < 101; version++) await must(publish(version))
     const [entry] = await entriesOf(() => acme.post("/obj/delete", { project_id, object_id: "many" }))
-    const { digests, count } = entry?.["object.deleted"] as { digests: string[]; count: number }
+    const { digests, count } = (entry ?? expect.unreachable())["object.deleted"] as { digests: string[]; count: number }
     expect([new Set(digests).size, digests.length, count]).toEqual([100, 100, 101])
   })
 

@@ -85,8 +85,8 @@ test.each([
   ["1,024 characters that JSON escapes in six", "\u0001".repeat(1024)],
 ])("platform-wandb 8: a file is stored and fetched at its addresses under a name of %s", async (_what, name) => {
   const names = await newRun()
-  const stored = await request("PUT", await uploadAddress(opened.acme, names, name), "content")
-  expect([stored.statusCode, stored.json()]).toEqual([200, { bytes: 7 }])
+  const answer = await request("PUT", await uploadAddress(opened.acme, names, name), "content")
+  expect([answer.statusCode, answer.json()]).toEqual([200, { bytes: 7 }])
   const [file] = await filesOf(names)
   for (const address of [file?.directUrl, file?.url]) {
     expect((await opened.acme.get(new URL(address ?? "").pathname)).text).toBe("content")

@@ -5,10 +5,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-const sizeOfRun = [
-  ...["config", "summary", "display_name", "notes", "description", "group_name", "job_type"],
-  ...["job_program", "job_repo", "commit", "host", "tags::text"],
-]
+const textsOfRun = "config summary display_name notes description group_name job_type job_program job_repo commit host"
+
+const sizeOfRun = [...textsOfRun.split(" "), "tags::text"]
   .map((text) => `coalesce(octet_length(${text}), 0)`)
   .join(" + ")
 
