@@ -1,11 +1,12 @@
 /**
  * What a job begins with: the checkpoint that it starts from, and the one that its policy is held against. Either may be
  * deleted while the job is paused or its engine away (training-api 4.3), and the job goes on to the same result (4.2). So
- * their files are kept in its work folder, as links, from its first beginning on.
+ * their files are kept, as links, from its first beginning on.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { linkOrCopy } from "../storage/link-or-copy.ts"
+import { optimizerFile } from "./optimizer-states.ts"
 
 export interface OriginCheckpoint {
   modelId: string
@@ -23,18 +24,27 @@ export interface JobOrigin {
   reference: OriginCheckpoint | null
 }
 
-/** As it was kept when the job began first, or what `find` finds, which is kept now. `work`: the job's folder. */
-export async function jobOrigin(dataDir: string, work: string, find: () => Promise<JobOrigin>): Promise<JobOrigin> {
-  const folder = path.join(work, "origin")
+export const jobOriginsFolder = "job-origins"
+
+/** Relative to the data folder. */
+export function originFolder(jobId: string): string {
+  return path.join(jobOriginsFolder, jobId)
+}
+
+/** As it was kept when the job began first, or what `find` finds, which is kept now. */
+export async function jobOrigin(dataDir: string, jobId: string, find: () => Promise<JobOrigin>): Promise<JobOrigin> {
+  const folder = path.join(dataDir, originFolder(jobId))
   const known = await readOrigin(folder)
   if (known !== null) return known
   const { start, reference } = await find()
   const half = `${folder}.tmp`
   await rm(half, { recursive: true, force: true })
   await mkdir(half, { recursive: true })
-  const keep = async (checkpoint: OriginCheckpoint | null, name: string) => {
+  const keep = async (checkpoint: OriginCheckpoint | null, name: "start" | "reference") => {
     if (checkpoint === null || checkpoint.path === null) return checkpoint
-    await linkFiles(path.join(dataDir, checkpoint.path), path.join(half, name))
+    // Nothing goes on with the reference's optimizer.
+    const unused = name === "reference" ? optimizerFile : null
+    await linkFiles(path.join(dataDir, checkpoint.path), path.join(half, name), unused)
     return { ...checkpoint, path: path.relative(dataDir, path.join(folder, name)) }
   }
   const origin = { start: await keep(start, "start"), reference: await keep(reference, "reference") }
@@ -54,7 +64,8 @@ async function readOrigin(folder: string): Promise<JobOrigin | null> {
   }
 }
 
-async function linkFiles(from: string, to: string): Promise<void> {
+async function linkFiles(from: string, to: string, unused: string | null): Promise<void> {
   await mkdir(to)
-  for (const name of await readdir(from)) await linkOrCopy(path.join(from, name), path.join(to, name))
+  const names = (await readdir(from)).filter((name) => name !== unused)
+  for (const name of names) await linkOrCopy(path.join(from, name), path.join(to, name))
 }

@@ -78,8 +78,8 @@ export class JobRun {
       // A pause has left it pending, and nothing was written since.
       if (this.#run === null && status === "failed") await endOwnRunOfJob(database, this.#job.id)
       if (status === "succeeded") await this.#tell("finished")
-      else if (status === "paused") await this.#tell("pending")
       else if (status === "failed" || status === "cancelled") await this.#tell("failed")
+      else if (status === "paused") await this.#tellPause()
     } catch (error) {
       this.#failed(error)
     }
@@ -122,6 +122,13 @@ export class JobRun {
       this.#run = (await ensureRun(this.#sources.database, made)).run
     }
     return { projectId, runId: this.#run.id }
+  }
+
+  /** Whoever cancels the job in between has found nothing that was pending. */
+  async #tellPause(): Promise<void> {
+    const { database } = this.#sources
+    await this.#tell("pending")
+    if ((await jobStanding(database, this.#job.id)).status === "cancelled") await this.#tell("failed")
   }
 
   /** Only of a run that no client has begun: the state of the others is theirs. */

@@ -8,7 +8,7 @@ import type { ClaimedJob } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { KlReference } from "../wire/training/job.ts"
 import { JobFailure } from "./job-failure.ts"
-import { jobOrigin, type JobOrigin, type OriginCheckpoint } from "./job-origin.ts"
+import { jobOrigin, type JobOrigin, type OriginCheckpoint, originFolder } from "./job-origin.ts"
 import { fillLedger, type FindLedgerEntries } from "./ledger-fill.ts"
 import { recordFolder } from "./training-records.ts"
 
@@ -32,8 +32,7 @@ export interface JobSources {
 
 /** @throws {JobFailure} when the KL reference is gone. */
 export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSources, job: ClaimedJob): Promise<JobSpec> {
-  const work = workFolder(dataDir, job.id)
-  const { start, reference } = await jobOrigin(dataDir, work, () => findOrigin(database, job))
+  const { start, reference } = await jobOrigin(dataDir, job.id, () => findOrigin(database, job))
   const step = job.lastStep + 1
   const outputPath = checkpointPath(job.modelId, step)
   const { kind, engine } = job.config
@@ -52,7 +51,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       reference: reference && adapterRef(dataDir, reference.modelId, reference),
       data,
       job: { kind, config: engine } as EngineParams<"train">["job"],
-      work_dir: work,
+      work_dir: workFolder(dataDir, job.id),
       ...(kind === "rl" && { record_dir: recordFolder(dataDir, job.modelId, job.id) }),
       output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
     },
@@ -111,7 +110,14 @@ export async function removeUnlisted(dataDir: string, job: ClaimedJob): Promise<
 
 /** Removes all that a job that has ended leaves besides its checkpoint. */
 export async function removeJobFiles(dataDir: string, jobId: string): Promise<void> {
-  const files = [workFolder(dataDir, jobId), filledData(dataDir, jobId), `${filledData(dataDir, jobId)}.partial`]
+  const origin = path.join(dataDir, originFolder(jobId))
+  const files = [
+    origin,
+    `${origin}.tmp`,
+    workFolder(dataDir, jobId),
+    filledData(dataDir, jobId),
+    `${filledData(dataDir, jobId)}.partial`,
+  ]
   await Promise.all(files.map((file) => rm(file, { recursive: true, force: true })))
 }
 

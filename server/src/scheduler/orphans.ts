@@ -11,6 +11,7 @@ import { endedJobs } from "../storage/catalog/training/job-claims.ts"
 import { deletedModels } from "../storage/catalog/training/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { namesIn } from "../storage/names-in.ts"
+import { jobOriginsFolder } from "./job-origin.ts"
 import { optimizerFile } from "./optimizer-states.ts"
 import { modelsWithRecords, removeModelRecords } from "./training-records.ts"
 
@@ -26,7 +27,7 @@ export async function removeOrphans(database: CatalogDatabase, dataDir: string):
 }
 
 async function jobFiles(database: CatalogDatabase, dataDir: string): Promise<string[]> {
-  const files = await pathsIn(dataDir, "jobs")
+  const files = [...(await pathsIn(dataDir, "jobs")), ...(await pathsIn(dataDir, jobOriginsFolder))]
   const jobOf = (file: string) => path.basename(file).slice(0, uuidLength)
   const ended = new Set(await endedJobs(database, files.map(jobOf).filter(isUuid)))
   return files.filter((file) => ended.has(jobOf(file)))

@@ -31,6 +31,7 @@ export const dataEntries: Readonly<Record<string, InBackup>> = {
   "checkpoint-exports": null,
   "checkpoint-imports": null,
   checkpoints: "linked",
+  "job-origins": "linked",
   jobs: "copied",
   lock: null,
   "lock.db": null,

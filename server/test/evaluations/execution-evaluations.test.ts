@@ -1,6 +1,6 @@
 /** Evaluations that the server runs: evaluation-store-calls 9, evaluation-store-objects 7. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { defaultLimits } from "../../src/limits.ts"
 import { evaluationStatus } from "../../src/wire/evaluations/execution.ts"
@@ -10,13 +10,18 @@ import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../supp
 import { evaluation, judge, publish, publishDataset, structuredModel } from "../support/judges.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
-/** Of two requests of a user to store calls, the second is refused until the first is done. */
-const smallWait = 1
+const limits = { ...defaultLimits }
+
+/** Of two requests of a user to store calls, the second is refused until the first is done, in this test. */
+function refuseTheSecond(): void {
+  limits.call_waiting_bytes_per_user = 1
+  onTestFinished(() => void (limits.call_waiting_bytes_per_user = defaultLimits.call_waiting_bytes_per_user))
+}
 
 let opened: ExecutionApp
 let acme: EvaluationCaller
 beforeAll(async () => {
-  opened = await openExecutionApp({ limits: { ...defaultLimits, call_waiting_bytes_per_user: smallWait } })
+  opened = await openExecutionApp({ limits })
   acme = opened.acme
 })
 beforeEach(() => {
@@ -207,6 +212,7 @@ describe("calls 9: evaluations/evaluate_model", () => {
   test("law 7: the limit on calls of its user that wait to be stored does not end it", async () => {
     const cases = Array.from({ length: 24 }, (_, n) => ({ question: `question${n}`, expected: "any" }))
     const here = await world({}, cases)
+    refuseTheSecond()
     const id = await evaluated(here)
     expect(await finished(here.project, id)).toMatchObject({ code: "complete" })
     expect((await callsOf(acme, here.project)).filter(({ exception }) => exception !== null)).toEqual([])
@@ -214,6 +220,7 @@ describe("calls 9: evaluations/evaluate_model", () => {
 
   test("law 7: an evaluation that is stored is not refused because its run cannot begin yet", async () => {
     const here = await world()
+    refuseTheSecond()
     const { project } = here
     const { traces } = opened.app.stores
     const held = Promise.withResolvers<void>()

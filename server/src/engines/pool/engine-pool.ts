@@ -81,9 +81,10 @@ export class EnginePool implements Engine {
   }
 
   jobPlaces(): JobPlaces {
-    const ready = this.#members.filter(({ isTaking }) => isTaking).length
-    const any = this.#members.some(({ engine }) => engine.jobPlaces().engines > 0)
-    return { engines: ready > 0 ? ready : Number(any), waiting: this.#homes.waiting }
+    const taking = this.#members.filter(({ isTaking }) => isTaking).length
+    // A job waits for an engine that starts. One that is there and refuses calls may be about to go.
+    const starting = this.#members.some(({ isReady, engine }) => !isReady && engine.jobPlaces().engines > 0)
+    return { engines: taking > 0 ? taking : Number(starting), waiting: this.#homes.waiting }
   }
 
   async close(): Promise<void> {
@@ -94,6 +95,8 @@ export class EnginePool implements Engine {
     const tried = new Set<PoolMember>()
     let refusal: EngineFailure | null = null
     return movingCall(async (failure) => {
+      // Its engine, which has its snapshots, may have by and by what it cannot get now.
+      if (failure?.kind === "unavailable") throw failure
       refusal = this.#next(failure, refusal, params.base)
       const member = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
         throw refusal ?? error

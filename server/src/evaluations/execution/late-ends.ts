@@ -6,7 +6,7 @@ import { isPassing } from "../../errors.ts"
 import type { ErrorLog } from "../../log.ts"
 import { retryWhile } from "../../storage/retry-while-unavailable.ts"
 
-/** A store that is away lets no call begin, so only what was asked before is kept. */
+/** While a store takes nothing, more may be asked and answered. */
 const mostKeptBytes = 64 * 1024 ** 2
 
 export class LateEnds {

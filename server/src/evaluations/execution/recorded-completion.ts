@@ -22,7 +22,9 @@ export class RecordedCompletion {
   readonly #dependencies: RecordDependencies & Pick<CompletionDependencies, "lateEnds">
   readonly #principal: Principal
   readonly #project: ProjectAccess
-  readonly #start: CallStart
+  readonly #id: string
+  /** null: it is stored. */
+  #start: CallStart | null
 
   constructor(
     dependencies: RecordDependencies & Pick<CompletionDependencies, "lateEnds">,
@@ -33,15 +35,18 @@ export class RecordedCompletion {
     this.#dependencies = dependencies
     this.#principal = { ...principal, boundProject: { id: project.id, name: project.name } }
     this.#project = project
+    this.#id = start.id
     this.#start = start
   }
 
   /** Refuses a call that cannot be recorded before the model is asked, and paid. @throws {HeddleError} */
   async begin(): Promise<void> {
-    const { database } = this.#dependencies
-    await insertOpenCall(database, { projectId: this.#project.id, callId: this.#start.id })
+    const start = this.#start
+    if (start === null) return
+    await insertOpenCall(this.#dependencies.database, { projectId: this.#project.id, callId: this.#id })
     try {
-      await this.#record({ start: this.#start })
+      await this.#record({ start })
+      this.#start = null
     } catch (error) {
       // After any other failure it may be stored all the same.
       if (error instanceof HeddleError && error.status < 500) await this.#forget()
@@ -51,12 +56,13 @@ export class RecordedCompletion {
 
   /** Also when the client has left, or when the store takes nothing for now: what the model answered has been paid. */
   end(end: Omit<CallEnd, "id" | "endedAt">): Promise<void> {
-    const ended = { ...end, id: this.#start.id, endedAt: new Date() }
+    const ended = { ...end, id: this.#id, endedAt: new Date() }
     const store = async () => {
       await this.#record({ end: ended })
       await this.#forget()
     }
-    return toTheEnd(() => this.#dependencies.lateEnds.store(end.output.length, store))
+    const bytes = Buffer.byteLength(end.output) + Buffer.byteLength(end.summary)
+    return toTheEnd(() => this.#dependencies.lateEnds.store(bytes, store))
   }
 
   #record(record: { start: CallStart } | { end: CallEnd }): Promise<void> {
@@ -65,7 +71,7 @@ export class RecordedCompletion {
 
   /** A row that stays is harmless, and no reason to lose an answer: the next start finds that there is nothing to end. */
   async #forget(): Promise<void> {
-    await deleteOpenCalls(this.#dependencies.database, this.#project.id, [this.#start.id]).catch(() => undefined)
+    await deleteOpenCalls(this.#dependencies.database, this.#project.id, [this.#id]).catch(() => undefined)
   }
 }
 

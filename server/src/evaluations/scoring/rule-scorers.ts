@@ -17,7 +17,7 @@ import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./sc
 export interface PreparedScorer {
   /** Of the feedback's type. */
   name: string
-  /** Tells it from the rule's others in the ids of scores; the same when `ref` means another version. */
+  /** Tells it from the rule's others in the ids of scores; the same when `ref` means another version: its name, where it is the first. */
   key: string
   /** The `runnable_ref` of its feedback. */
   ref: string
@@ -57,16 +57,19 @@ export async function prepareScorers(
     const work = async (rows: readonly CallRow[]) => (await scoreByFunction(dependencies, scorer, rows)).map(computed)
     return [{ ...own, asksModel: false, score: work }]
   }
-  return (await readScorers(dependencies, principal, scorer.scorer_refs)).map((published) => {
+  const all = await readScorers(dependencies, principal, scorer.scorer_refs)
+  return all.map((published, place) => {
+    const isFirst = all.findIndex(({ name }) => name === published.name) === place
+    const key = isFirst ? published.name : published.ref
     const ask = async (row: CallRow, signal: AbortSignal) => {
-      const requestId = derivedId(rule.id, row.id, published.ref)
+      const requestId = derivedId(rule.id, row.id, key)
       const thing = { requestId, inputs: inputsOf(row), output: parseExact(row.output ?? "null") }
       const { output, usage } = await score(dependencies, principal, project, published, thing, signal)
       return { usage, output: () => output }
     }
     return {
       name: published.name,
-      key: published.ref,
+      key,
       ref: published.pinnedRef,
       asksModel: true,
       score: (rows, signal) => askEach(rows, signal, log, ask),

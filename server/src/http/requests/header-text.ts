@@ -1,6 +1,6 @@
 /**
- * A name as a header says it: letters that no header carries come percent-encoded. One that holds a `%` and needs no encoding
- * is meant as it stands.
+ * A name as a header says it: letters that no header carries come percent-encoded. Where a `%` stands for none of those, the
+ * name is meant as it stands.
  */
 export function headerText(header: string): string {
   if (!header.includes("%")) return header

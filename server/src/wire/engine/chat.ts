@@ -161,7 +161,10 @@ export const embedResult = z.object({
   embedding: z.array(z.number()),
 })
 
-/** `chat.cancel`: frees the batch places of call `id` at the next step; that call ends with `cancelled`. */
+/**
+ * `chat.cancel`: ends call `id`, which may also be an embedding or an export: it frees its places of the batch at the next
+ * step, and what it has written. That call ends with `cancelled`.
+ */
 export const cancelParams = z.object({ id: z.int() })
 
 /** `tokenize` and `detokenize`, without sampling. */

@@ -228,7 +228,7 @@ export async function tellOwnRun(
     .execute()
 }
 
-/** Tells that the run of a job's model has failed, where a pause of the job has left it pending. */
+/** Tells that the run of a job's model has failed, where a pause of this job, and of no other, has left it pending. */
 export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): Promise<void> {
   const found = await database
     .selectFrom("training_jobs")
@@ -239,6 +239,17 @@ export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): 
     .select("runs.id")
     .where("training_jobs.id", "=", jobId)
     .where("runs.state", "=", "pending")
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("training_jobs as other")
+            .select("other.id")
+            .whereRef("other.model_id", "=", "training_jobs.model_id")
+            .whereRef("other.id", "<>", "training_jobs.id")
+            .where("other.status", "=", "paused"),
+        ),
+      ),
+    )
     .executeTakeFirst()
   if (found !== undefined) await tellOwnRun(database, found.id, "failed")
 }

@@ -58,8 +58,14 @@ export async function metricNames(
     union
     select c.model_id, k.name
     from checkpoints c
-      join training_jobs j on j.id = c.job_id
-      join training_job_events e on e.job_id = j.id and e.type = 'gradient_step' and (e.sequence = 1 or j.kind = 'rl'),
+      join training_job_events e on e.job_id = c.job_id and e.sequence = 1 and e.type = 'gradient_step',
+      json_object_keys(e.data) k(name)
+    where c.model_id in ${idsOf({ modelIds })}
+    union
+    select c.model_id, k.name
+    from checkpoints c
+      join training_jobs j on j.id = c.job_id and j.kind = 'rl'
+      join training_job_events e on e.job_id = j.id and e.type = 'gradient_step',
       json_object_keys(e.data) k(name)
     where c.model_id in ${idsOf({ modelIds })}
     order by 1, 2`.execute(database)

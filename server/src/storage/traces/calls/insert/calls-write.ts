@@ -68,8 +68,8 @@ export class CallWriter {
 
   /**
    * Resolves once the rows are stored and every read sees them, and gives their memory back: the batch is the writer's. They
-   * are stored also when the client has left. Work that must be done (`work-scope.ts`) is never refused: how much of it
-   * there is does not depend on what clients send.
+   * are stored also when the client has left. Work that must be done (`work-scope.ts`) is never refused: of a request
+   * there is one piece at most, as long as it is in progress.
    * @throws {HeddleError} 429 `rate_limit_exceeded`, 503 `store_overloaded` when too much waits; nothing was stored.
    */
   async add(batch: CallBatch): Promise<void> {
