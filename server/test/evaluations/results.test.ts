@@ -484,8 +484,8 @@ describe("objects 7: evaluations that SDKs recorded", () => {
   const model = (project: RunProject) => project.ref("Adder")
 
   /** Stores calls as Python's `Evaluation.evaluate` does: rows of a dataset by ref, usage in the model's call. */
-  async function pythonEvaluation(project: RunProject, rows: readonly string[], base = 0) {
-    const example = (index: number) => `weave:///${project.name}/object/data:v0/attr/rows/id/${rows[index]}`
+  async function pythonEvaluation(project: RunProject, rows: readonly string[], base = 0, ofData = project) {
+    const example = (index: number) => `weave:///${ofData.name}/object/data:v0/attr/rows/id/${rows[index]}`
     const calls = rows.flatMap((_, index) => {
       const [trial, predict, score, inner] = [1, 2, 3, 4].map((part) => base + 10 * (index + 1) + part)
       const usage = { "m-1": { requests: 1, prompt_tokens: 100, completion_tokens: 10 + index } }
@@ -584,6 +584,21 @@ describe("objects 7: evaluations that SDKs recorded", () => {
     const prediction = await project.get(`predictions/${uuid(12)}`)
     expect(prediction.body).toMatchObject({ model: model(project), inputs: { text: "x" }, evaluation_run_id: root })
     expect((await project.get(`predictions/${uuid(14)}`)).status).toBe(404)
+  })
+
+  test("of a dataset in another project are filtered and sorted by its rows, where the caller may read them", async () => {
+    const [project, ofData] = [runProject(opened.acme), runProject(opened.acme)]
+    const foreign = runProject(opened.rival)
+    const digests = await dataset(ofData, [{ text: "1 + 1" }, { text: "2 + 2" }, { text: "3 + 3" }])
+    const rowsOf = async (of: RunProject, root: string) => {
+      const query = { $expr: { $not: [{ $eq: [{ $getField: "inputs.text" }, { $literal: "2 + 2" }] }] } }
+      const sort_by = [{ field: "inputs.text", direction: "desc" }]
+      const { rows } = await results(of, { evaluation_call_ids: [root], filters: [{ query }], sort_by })
+      return rows.map(({ row_digest }) => row_digest)
+    }
+    const own = await pythonEvaluation(project, digests, 0, ofData)
+    expect(await rowsOf(project, own)).toEqual([digests[2], digests[0]])
+    expect(await rowsOf(foreign, await pythonEvaluation(foreign, digests, 0, ofData))).toEqual([])
   })
 
   test("resolve_row_refs shows the rows of the dataset, and warns of what is not there", async () => {

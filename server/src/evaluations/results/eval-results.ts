@@ -4,16 +4,18 @@ import type { Principal } from "../../http/principal.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import { needsDatasetRows, scoresHead } from "../../storage/traces/evaluations/result-fields.ts"
 import { findResultRows, type ResultsQuery } from "../../storage/traces/evaluations/result-rows.ts"
-import type { TrialScope } from "../../storage/traces/evaluations/trials.ts"
+import { findDatasetProjects, type TrialScope } from "../../storage/traces/evaluations/trials.ts"
 import type { EvalResultsBody } from "../../wire/evaluations/eval-results.ts"
 import { fieldsOf } from "../../storage/traces/query/expression-fields.ts"
 import type { CallDependencies } from "../../calls/dependencies.ts"
 import { checkRange } from "../../objects/requests/list-range.ts"
-import type { ProjectAccess } from "../../access/project-access.ts"
+import { existingProject, type ProjectAccess } from "../../access/project-access.ts"
 import { ResultRows } from "./result-text.ts"
 import { summarizeResults } from "./results-summary.ts"
 
 const mostEvaluations = 1000
+/** More than evaluations that are compared with each other have. */
+const mostDatasetProjects = 100
 
 /** The pieces of the answer's JSON text. What is wrong with the request is thrown ahead of the first. */
 export async function* queryResults(
@@ -30,7 +32,7 @@ export async function* queryResults(
   ])
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const scope: TrialScope = { projectId: project.id, evaluationIds, traceIds }
-  const request = resultsQuery(body, scope)
+  const request = await resultsQuery(dependencies, principal, body, scope)
   const [found, summary] = await Promise.all([
     body.include_rows ? findResultRows(dependencies.traces, request) : { rows: [], total: 0 },
     body.include_summary ? summarizeResults(dependencies, project, summaryRequest(body, scope, roots)) : null,
@@ -68,7 +70,12 @@ function evaluationsOf({ evaluation_call_ids, evaluation_run_ids }: EvalResultsB
   )
 }
 
-function resultsQuery(body: EvalResultsBody, scope: TrialScope): ResultsQuery {
+async function resultsQuery(
+  dependencies: CallDependencies,
+  principal: Principal,
+  body: EvalResultsBody,
+  scope: TrialScope,
+): Promise<ResultsQuery> {
   const filters = (body.filters ?? []).map(({ evaluation_call_id, query }) => ({
     evaluation: checkedEvaluation(evaluation_call_id, scope, "filters"),
     query,
@@ -85,9 +92,27 @@ function resultsQuery(body: EvalResultsBody, scope: TrialScope): ResultsQuery {
     filters,
     join: body.filter_logic_operator,
     sortBy,
-    withDatasetRows: fields.some(needsDatasetRows),
+    datasetProjects: fields.some(needsDatasetRows) ? await datasetProjects(dependencies, principal, scope) : [],
     ...checkRange(body),
   }
+}
+
+/** Ids of the evaluations' own project and of those that their trials name datasets of, as far as the caller may read them. */
+async function datasetProjects(
+  { database, traces }: CallDependencies,
+  principal: Principal,
+  scope: TrialScope,
+): Promise<string[]> {
+  const names = await findDatasetProjects(traces, scope, mostDatasetProjects)
+  const ids = new Set([scope.projectId])
+  for (const name of names) {
+    try {
+      ids.add((await existingProject(database, principal, name, "read")).id)
+    } catch (error) {
+      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+    }
+  }
+  return [...ids]
 }
 
 function summaryRequest(body: EvalResultsBody, scope: TrialScope, roots: readonly CallRow[]) {

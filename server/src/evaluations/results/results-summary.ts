@@ -74,7 +74,7 @@ async function sharedRows(traces: TraceStore, scope: TrialScope): Promise<Chosen
     filters: [],
     join: "and",
     sortBy: [],
-    withDatasetRows: false,
+    datasetProjects: [],
     limit: null,
     offset: 0,
   })

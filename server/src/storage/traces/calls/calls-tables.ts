@@ -3,7 +3,7 @@
  * call that was deleted or has only an end ({@link liveCall}).
  */
 
-import { readableJson } from "../query/json-value.ts"
+import { readJson } from "../query/json-value.ts"
 import { spellsWithEscape } from "../query/text-search.ts"
 
 /** Merges more of the small parts at once, so that a row is rewritten less often (ClickHouse's default is 5). */
@@ -28,8 +28,8 @@ export const liveCall = "started_at is not null and deleted_at is null"
 /** SQL: ClickHouse's reader of JSON refuses a payload of the call. */
 export const hasOddJson = "isNotNull(odd_json)"
 
-/** SQL: what the call reports, for functions of ClickHouse; without it, a text that is no JSON. */
-export const readableSummary = readableJson("ifNull(summary, '')", hasOddJson)
+/** SQL: what `read` reads from the JSON text of what the call reports; from an empty text where it reports nothing. */
+export const readSummary = (read: (text: string) => string) => readJson("ifNull(summary, '')", hasOddJson, read)
 
 /** SQL: a payload of the call spells with an escape what it could spell without, so that a search may not see it. */
 export const hasNeedlessEscape = "isNotNull(needless_escape)"

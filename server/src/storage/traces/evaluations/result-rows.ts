@@ -29,8 +29,8 @@ export interface ResultsQuery {
   /** How the filters of different evaluations join; those of one are ANDed. */
   join: "and" | "or"
   sortBy: readonly ResultSort[]
-  /** A field is of the dataset's rows. */
-  withDatasetRows: boolean
+  /** Ids of the projects in which rows of datasets are looked up; empty: no field is of one. */
+  datasetProjects: readonly string[]
   /** null: all. */
   limit: number | null
   offset: number
@@ -66,17 +66,17 @@ export async function findResultRows(
   return { rows, total: Number(counted?.total ?? 0) }
 }
 
-function trialsSql({ scope, withDatasetRows }: ResultsQuery, parameters: SqlParameters): string {
+function trialsSql({ scope, datasetProjects }: ResultsQuery, parameters: SqlParameters): string {
   const source = `from ${callsFinal} where ${isTrial(scope, parameters)}`
   const digest = rowDigestSql(parameters)
   const trials = `from (
     select id, assumeNotNull(parent_id) as evaluation, started_at, inputs, output, odd_json, ${digest} as row_digest ${source}
   ) as trials`
-  if (!withDatasetRows) return trials
-  const project = parameters.bind(scope.projectId, "UUID")
+  if (datasetProjects.length === 0) return trials
+  const projects = parameters.bind(datasetProjects, "Array(UUID)")
   return `${trials} left any join (
     select digest, any(val) as dataset_row from table_rows
-    where project_id = ${project} and digest in (select ${digest} ${source}) group by digest
+    where project_id in ${projects} and digest in (select ${digest} ${source}) group by digest
   ) as dataset_rows on dataset_rows.digest = trials.row_digest`
 }
 

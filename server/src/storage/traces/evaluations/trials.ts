@@ -6,7 +6,8 @@
 import { isCandidate, traceCandidates } from "../calls/insert/call-places.ts"
 import { callsFinal, hasOddJson, liveCall } from "../calls/calls-tables.ts"
 import { jsonValue } from "../query/json-value.ts"
-import type { SqlParameters } from "../query/sql-parameters.ts"
+import { SqlParameters } from "../query/sql-parameters.ts"
+import type { TraceStore } from "../store/trace-store.ts"
 
 export interface TrialScope {
   projectId: string
@@ -40,6 +41,19 @@ export function isTrial(scope: TrialScope, parameters: SqlParameters): string {
 
 /** In the ref of a dataset's row ahead of its digest. */
 export const datasetRowStep = "/attr/rows/id/"
+
+/** Names of the projects, `entity/project`, whose datasets trials are about. A client may have written any. */
+export async function findDatasetProjects(traces: TraceStore, scope: TrialScope, limit: number): Promise<string[]> {
+  const parameters = new SqlParameters()
+  const example = jsonValue("inputs", ["example"], parameters, hasOddJson).as("text")
+  const pattern = parameters.bind(`^weave:///([^/]+/[^/]+)/.+${datasetRowStep}`, "String")
+  const rows = await traces.rows<{ project: string }>(
+    `select distinct extract(ifNull(${example}, ''), ${pattern}) as project
+      from ${callsFinal} where ${isTrial(scope, parameters)} and project != '' limit ${parameters.bind(limit, "UInt64")}`,
+    parameters.values,
+  )
+  return rows.map(({ project }) => project)
+}
 
 /**
  * SQL: names the row that a trial is about: a dataset's row by its digest, what was given inline by

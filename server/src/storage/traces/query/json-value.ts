@@ -30,7 +30,7 @@ export function jsonValue(
       const { at, bind } = locate(text, path, parameters)
       return bind(extract(at))
     }
-    return isRefused === null ? from(column) : `if(${isRefused}, ${from(mended(column))}, ${from(column)})`
+    return isRefused === null ? from(column) : readJson(column, isRefused, from)
   }
   // Each is long, and a condition needs one or two of them.
   const text = once(() => read((at) => `JSONExtract(${at}, 'Nullable(String)')`))
@@ -75,9 +75,9 @@ const [surrogates, wide, kept, withExponent] = [loneSurrogates, wideNumbers, Str
   sqlLiteral,
 )
 
-/** SQL: the JSON text of a column as ClickHouse's reader takes it. @param isRefused SQL: it refuses the text as it is stored. */
-export function readableJson(column: string, isRefused: string): string {
-  return `if(${isRefused}, ${mended(column)}, ${column})`
+/** SQL: what `read` reads from the JSON text of a column. @param isRefused SQL: ClickHouse's reader refuses the text as it is stored. */
+export function readJson(column: string, isRefused: string, read: (text: string) => string): string {
+  return `if(${isRefused}, ${read(mended(column))}, ${read(column)})`
 }
 
 function mended(column: string): string {

@@ -4,7 +4,7 @@ import { queuesOfCall } from "../../labelling/queue-calls.ts"
 import { expireAtSql } from "./call-expiry.ts"
 import { callFeedbackValue } from "./call-feedback-field.ts"
 import { type Expansion, payloadValue } from "./call-ref-field.ts"
-import { hasNeedlessEscape, hasOddJson, readableSummary } from "../calls-tables.ts"
+import { hasNeedlessEscape, hasOddJson, readSummary } from "../calls-tables.ts"
 import { payloadRefs } from "./payload-refs.ts"
 import { jsonValue } from "../../query/json-value.ts"
 import type { SqlParameters } from "../../query/sql-parameters.ts"
@@ -24,7 +24,7 @@ const displayNameSql = "nullIf(display_name, '')"
 const refNameSql = "nullIf(extract(assumeNotNull(op_name), '^weave:///[^/]+/[^/]+/(?:op|object)/([^/:]+):'), '')"
 /** SQL: the name of the op inside its ref, else as it is. */
 export const opTitleSql = `coalesce(${refNameSql}, op_name)`
-const failedDescendantsSql = `JSONExtractFloat(${readableSummary}, 1, 'status_counts', 'error') > 0`
+const failedDescendantsSql = `${readSummary((text) => `JSONExtractFloat(${text}, 1, 'status_counts', 'error')`)} > 0`
 
 /** Descendants' errors count before running here, after it in the answer: calls 3.2. */
 const statusSql = `multiIf(${exceptionSql} is not null, 'error', ${failedDescendantsSql}, 'descendant_error', ended_at is null, 'running', 'success')`
@@ -35,7 +35,7 @@ const countSql = (name: string) =>
 const countNames = ["prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"]
 const countedSql = countNames.map(countSql).join(" + ")
 /** Of what the call itself reports; NULL without any. */
-const tokensSql = `nullIf(arraySum(arrayMap(model -> ${countedSql}, JSONExtractKeysAndValuesRaw(${readableSummary}, 1, 'usage'))), 0)`
+const tokensSql = `nullIf(${readSummary((text) => `arraySum(arrayMap(model -> ${countedSql}, JSONExtractKeysAndValuesRaw(${text}, 1, 'usage')))`)}, 0)`
 
 const computed: Record<string, () => SqlValue> = {
   "summary.weave.status": () => textValue(statusSql),

@@ -1,6 +1,6 @@
 /** Tokens that calls report, with the links between the calls of a trace: evaluation-store-calls 4.2. */
 import type { CallsSelection } from "../calls-selection.ts"
-import { callsFinal, readableSummary } from "../calls-tables.ts"
+import { callsFinal, readSummary } from "../calls-tables.ts"
 import { opTitleSql } from "../fields/call-query-fields.ts"
 import { type StoredStretch, stretchesOf } from "../insert/call-places.ts"
 import { SqlParameters } from "../../query/sql-parameters.ts"
@@ -23,8 +23,8 @@ export interface UsageReport {
 
 /** SQL of the columns that a report is made of; `usage` is empty where the condition does not hold. */
 export function reportColumns(condition = "true"): string {
-  const isSum = `JSONHas(${readableSummary}, 1, 'status_counts')`
-  const usage = `if(${condition}, JSONExtractRaw(${readableSummary}, 1, 'usage'), '')`
+  const isSum = readSummary((text) => `JSONHas(${text}, 1, 'status_counts')`)
+  const usage = `if(${condition}, ${readSummary((text) => `JSONExtractRaw(${text}, 1, 'usage')`)}, '')`
   return `id, trace_id, parent_id, ${isoTimeSql("calls.started_at")} as started_at, ${isSum} as is_sum, ${usage} as usage`
 }
 
