@@ -393,6 +393,7 @@ describe("members", () => {
     await dana.getByText("reads, labels, traces, trains").waitFor()
     await inTeam.selectOption("member")
     await expect.poll(rolesOf).toMatchObject({ dana: ["member", "member"] })
+    await page.reload()
     expect(await dana.getByLabel("Role of dana in triage").inputValue()).toBe("member")
     await inTeam.selectOption("viewer")
     await expect.poll(rolesOf).toMatchObject({ dana: ["viewer", "member"] })

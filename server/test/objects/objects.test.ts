@@ -315,7 +315,7 @@ describe("objects 3.1: refusals", () => {
     const first = await create(project, "x", 1, { expected_latest: null })
     const { digest } = first.body as { digest: string }
     const both = await Promise.all([2, 3].map((val) => create(project, "x", val, { expected_latest: digest })))
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
     const refused = both.find(({ status }) => status === 409)?.body
     expect(refused).toMatchObject({ error_type: "conflict", reason: expect.stringContaining(digest) })
     expect((await create(project, "x", 4, { expected_latest: null })).status).toBe(409)

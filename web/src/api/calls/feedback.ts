@@ -1,4 +1,4 @@
-/** Feedback on calls: `/feedback/create`, `/feedback/batch/create`, `/feedback/query`. */
+/** Feedback on calls: `/feedback/create`, `/feedback/query`. */
 import type { feedbackCreateBody, feedbackCreated } from "@heddle/server/wire/labelling/feedback.ts"
 import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
@@ -8,30 +8,21 @@ import { byPages } from "../pages.ts"
 import { jsonQuery, queryClient } from "../queries.ts"
 
 type Created = z.output<typeof feedbackCreated>
-type NewFeedback = z.input<typeof feedbackCreateBody>
+export type NewFeedback = z.input<typeof feedbackCreateBody>
 
 export function useGiveFeedback() {
   return useMutation<Created, ApiError, NewFeedback>({
     mutationFn: (body) => sendForJson<Created>({ method: "POST", path: "/feedback/create", body }),
-    onSuccess: (_, given) => readAgain([given]),
-  })
-}
-
-/** All of it or nothing. With ids, the same again is stored once. */
-export function useGiveFeedbackTogether() {
-  return useMutation<unknown, ApiError, readonly NewFeedback[]>({
-    mutationFn: (batch) => sendForJson({ method: "POST", path: "/feedback/batch/create", body: { batch } }),
-    onSuccess: (_, given) => readAgain(given),
+    onSuccess: (_, given) => readFeedbackAgain(given),
   })
 }
 
 /** A call that is open shows it; rows and trees are read again in their own time. */
-async function readAgain(given: readonly NewFeedback[]): Promise<void> {
-  const ids = given.map(({ weave_ref }) => `"${weave_ref.split("/").at(-1)}"`)
+export async function readFeedbackAgain({ weave_ref }: NewFeedback): Promise<void> {
   void queryClient.invalidateQueries({ queryKey: ["POST /feedback/query pages"] })
   await queryClient.invalidateQueries({
     queryKey: ["POST /calls/stream_query"],
-    predicate: ({ queryKey }) => ids.some((id) => JSON.stringify(queryKey[1]).includes(id)),
+    predicate: ({ queryKey }) => JSON.stringify(queryKey[1]).includes(`"${weave_ref.split("/").at(-1)}"`),
   })
 }
 

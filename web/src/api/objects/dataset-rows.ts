@@ -1,5 +1,5 @@
 /** Changed rows of a dataset, as its next version: `/table/…`, `/obj/create`, `/dataset_sources/link`. */
-import { useIsMutating, useMutation } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { elementTexts, memberTexts } from "../../json/json-text.ts"
 import { tableOfDataset } from "../../objects/dataset-table.ts"
 import { ApiError } from "../api-error.ts"
@@ -61,12 +61,16 @@ interface ChangedRows {
   updates: string
 }
 
-const changeKey = (draft: string) => ["change rows", draft]
+/** Called also when the page was left meanwhile. */
+interface Progress {
+  /** Before the lists are read again. */
+  onPublished: (digest: string) => Promise<void>
+  /** Published or not. */
+  onSettled: () => void
+}
 
-/** `draft`: names what is published. `onPublished`: also when the page was left meanwhile, before the lists are read again. */
-export function useChangeDatasetRows(draft: string, onPublished: (digest: string) => Promise<void>) {
+export function useChangeDatasetRows({ onPublished, onSettled }: Progress) {
   return useMutation<Published, ApiError, ChangedRows>({
-    mutationKey: changeKey(draft),
     mutationFn: async ({ projectId, dataset, digest, updates }) => {
       const before = await readDataset(projectId, dataset, digest)
       const table = await updateTable(projectId, before.table, updates)
@@ -76,12 +80,8 @@ export function useChangeDatasetRows(draft: string, onPublished: (digest: string
       await onPublished(digest)
       await readListsAgain()
     },
+    onSettled,
   })
-}
-
-/** Whether the draft is being published, by this page or by one that was left. */
-export function useIsChangingDatasetRows(draft: string): boolean {
-  return useIsMutating({ mutationKey: changeKey(draft) }) > 0
 }
 
 function readListsAgain() {

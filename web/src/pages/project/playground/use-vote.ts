@@ -2,7 +2,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { useRef } from "react"
-import { useGiveFeedbackTogether } from "../../../api/calls/feedback.ts"
+import { useGiveFeedbackTogether } from "../../../api/calls/feedback-batch.ts"
 import { newId } from "../../../labelling/new-id.ts"
 import { isHidden, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"

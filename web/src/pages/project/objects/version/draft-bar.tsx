@@ -25,19 +25,24 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
   const [isAsked, setAsked] = useState(false)
   const navigate = useNavigate()
   const whileShown = useWhileShown()
-  const publish = useChangeDatasetRows(of.id, async (digest) => {
-    const params = { ...project.params, name: version.object_id, version: digest }
-    await whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
-    of.discard()
+  const publish = useChangeDatasetRows({
+    onPublished: async (digest) => {
+      const params = { ...project.params, name: version.object_id, version: digest }
+      await whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
+      of.discard()
+    },
+    onSettled: () => of.setPublishing(false),
   })
   const next = `v${version.version_index + 1}`
-  const save = () =>
+  const save = () => {
+    of.setPublishing(true)
     publish.mutate({
       projectId: project.id,
       dataset: version.object_id,
       digest: version.digest,
       updates: updatesOf(of.draft),
     })
+  }
   return (
     <section className={styles.bar} aria-label="Draft">
       {publish.error !== null && <ErrorNote what="Nothing was published." error={publish.error} />}

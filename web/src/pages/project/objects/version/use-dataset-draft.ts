@@ -3,7 +3,6 @@
  * published after its page was left.
  */
 import { useSyncExternalStore } from "react"
-import { useIsChangingDatasetRows } from "../../../../api/objects/dataset-rows.ts"
 import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { compactJson } from "../../../../json/indented-json.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
@@ -22,8 +21,6 @@ import type { CurrentProject } from "../../../../shell/current-project.ts"
 export type RowState = "changed" | "removed" | "added"
 
 export interface DraftOfVersion {
-  /** Names it among those of the tab. */
-  id: string
   draft: DatasetDraft
   counts: ChangeCounts
   isEmpty: boolean
@@ -31,6 +28,7 @@ export interface DraftOfVersion {
   isKept: boolean
   /** It is on its way to the server, and not to be changed until it is there. */
   isPublishing: boolean
+  setPublishing: (isPublishing: boolean) => void
   /** `place` from 0; rows that are added come after the `count` of the table. */
   stateAt: (place: number) => RowState | undefined
   /** JSON as the draft has it; undefined: as in the table. */
@@ -47,6 +45,7 @@ export interface DraftOfVersion {
 const drafts = new Map<string, DatasetDraft>()
 /** Those that the browser has no room for. */
 const unkept = new Set<string>()
+const publishing = new Set<string>()
 const listeners = new Set<() => void>()
 
 function subscribe(listener: () => void): () => void {
@@ -62,8 +61,12 @@ function draftNow(id: string): DatasetDraft {
 
 function setDraft(id: string, draft: DatasetDraft): void {
   drafts.set(id, draft)
-  if (keepDraft(sessionStorage, id, draft)) unkept.delete(id)
-  else unkept.add(id)
+  mark(unkept, id, !keepDraft(sessionStorage, id, draft))
+}
+
+function mark(marked: Set<string>, id: string, isMarked: boolean): void {
+  if (isMarked) marked.add(id)
+  else marked.delete(id)
   for (const listener of listeners) listener()
 }
 
@@ -72,17 +75,17 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
   const id = `${project.id}/${version.object_id}:${version.digest}`
   const draft = useSyncExternalStore(subscribe, () => draftNow(id))
   const isKept = useSyncExternalStore(subscribe, () => !unkept.has(id))
-  const isPublishing = useIsChangingDatasetRows(id)
+  const isPublishing = useSyncExternalStore(subscribe, () => publishing.has(id))
   const change = (next: DatasetDraft) => setDraft(id, next)
   const counts = draftCounts(draft)
   const addedAt = (place: number) => (place >= count ? place - count : null)
   return {
-    id,
     draft,
     counts,
     isEmpty: counts.added + counts.changed + counts.removed === 0,
     isKept,
     isPublishing,
+    setPublishing: (isOn) => mark(publishing, id, isOn),
     stateAt: (place) => {
       if (place >= count) return "added"
       const text = draft.rows[place]
