@@ -20,7 +20,7 @@ const libraries = {
  * would list. What only forms and comparisons need stays out, so that the first screen does not wait for it.
  */
 const partModules = [
-  "api/(api-error|calls/calls|client|labelling/annotation-queues|organization/projects|queries|session|text-lines|training/training)\\.",
+  "api/(api-error|calls/calls|client|evaluations/run-filter|labelling/annotation-queues|organization/projects|queries|session|text-lines|training/training)\\.",
   "base-path",
   "calls/call-names",
   "clock",
