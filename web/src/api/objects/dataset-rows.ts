@@ -65,8 +65,8 @@ interface ChangedRows {
 interface Progress {
   /** Before the lists are read again. */
   onPublished: (digest: string) => Promise<void>
-  /** Published or not. */
-  onSettled: () => void
+  /** Published, or why not. */
+  onSettled: (error: ApiError | null) => void
 }
 
 export function useChangeDatasetRows({ onPublished, onSettled }: Progress) {
@@ -80,7 +80,7 @@ export function useChangeDatasetRows({ onPublished, onSettled }: Progress) {
       await onPublished(digest)
       await readListsAgain()
     },
-    onSettled,
+    onSettled: (_, error) => onSettled(error),
   })
 }
 

@@ -2,6 +2,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { useRef } from "react"
+import { ApiError } from "../../../api/api-error.ts"
 import { useGiveFeedbackTogether } from "../../../api/calls/feedback-batch.ts"
 import { newId } from "../../../labelling/new-id.ts"
 import { isHidden, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "../../../playground/blind.ts"
@@ -68,18 +69,32 @@ function useStoredVote(projectId: string, conversationId: string) {
     ids.current.set(callId, id)
     return id
   }
-  return useMutation<unknown, Error, Judged>({
-    mutationFn: ({ conversation, isBlind }) =>
-      give.mutateAsync(
-        votesOf(conversation, isBlind).map(({ callId, payload }) => ({
-          id: idOf(callId),
-          project_id: projectId,
-          weave_ref: `weave:///${projectId}/call/${callId}`,
-          feedback_type: "playground.vote",
-          payload: { ...payload, conversation_id: conversationId },
-        })),
-      ),
-    onSuccess: (_, { conversation: judged }) =>
+  /** Nobody knows whether it is stored. */
+  const unanswered = useRef<Judged>(null)
+  const feedbackOf = ({ conversation, isBlind }: Judged) =>
+    votesOf(conversation, isBlind).map(({ callId, payload }) => ({
+      id: idOf(callId),
+      project_id: projectId,
+      weave_ref: `weave:///${projectId}/call/${callId}`,
+      feedback_type: "playground.vote",
+      payload: { ...payload, conversation_id: conversationId },
+    }))
+  return useMutation<Judged, Error, Judged>({
+    mutationFn: async (judged) => {
+      try {
+        await give.mutateAsync(feedbackOf(judged))
+        return judged
+      } catch (error) {
+        const earlier = unanswered.current
+        // The one before was stored, and counts.
+        if (error instanceof ApiError && error.code === "conflict" && earlier !== null) return earlier
+        if (error instanceof ApiError && isUnanswered(error)) unanswered.current = judged
+        throw error
+      }
+    },
+    onSuccess: ({ conversation: judged }) =>
       changeConversation(conversationId, (now) => withStoredVerdicts(now, judged)),
   })
 }
+
+const isUnanswered = ({ status }: ApiError) => status === 0 || status >= 500

@@ -31,11 +31,11 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
       await whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
       of.discard()
     },
-    onSettled: () => of.setPublishing(false),
+    onSettled: of.setPublication,
   })
   const next = `v${version.version_index + 1}`
   const save = () => {
-    of.setPublishing(true)
+    of.setPublication("running")
     publish.mutate({
       projectId: project.id,
       dataset: version.object_id,
@@ -45,7 +45,7 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
   }
   return (
     <section className={styles.bar} aria-label="Draft">
-      {publish.error !== null && <ErrorNote what="Nothing was published." error={publish.error} />}
+      {of.publishError !== null && <ErrorNote what="Nothing was published." error={of.publishError} />}
       <div className={styles.line}>
         <span>
           <b>Not published:</b> {wordsOf(of)}.{" "}

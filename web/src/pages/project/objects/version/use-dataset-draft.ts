@@ -3,6 +3,7 @@
  * published after its page was left.
  */
 import { useSyncExternalStore } from "react"
+import type { ApiError } from "../../../../api/api-error.ts"
 import type { ObjectVersion } from "../../../../api/objects/object-versions.ts"
 import { compactJson } from "../../../../json/indented-json.ts"
 import type { JsonText } from "../../../../json/json-text.ts"
@@ -20,6 +21,9 @@ import type { CurrentProject } from "../../../../shell/current-project.ts"
 
 export type RowState = "changed" | "removed" | "added"
 
+/** null: there is none. */
+type Publication = "running" | ApiError | null
+
 export interface DraftOfVersion {
   draft: DatasetDraft
   counts: ChangeCounts
@@ -28,7 +32,9 @@ export interface DraftOfVersion {
   isKept: boolean
   /** It is on its way to the server, and not to be changed until it is there. */
   isPublishing: boolean
-  setPublishing: (isPublishing: boolean) => void
+  /** Why it was not published the last time; null: it was not tried, or is tried again. */
+  publishError: ApiError | null
+  setPublication: (state: Publication) => void
   /** `place` from 0; rows that are added come after the `count` of the table. */
   stateAt: (place: number) => RowState | undefined
   /** JSON as the draft has it; undefined: as in the table. */
@@ -45,7 +51,7 @@ export interface DraftOfVersion {
 const drafts = new Map<string, DatasetDraft>()
 /** Those that the browser has no room for. */
 const unkept = new Set<string>()
-const publishing = new Set<string>()
+const publications = new Map<string, Publication>()
 const listeners = new Set<() => void>()
 
 function subscribe(listener: () => void): () => void {
@@ -61,12 +67,17 @@ function draftNow(id: string): DatasetDraft {
 
 function setDraft(id: string, draft: DatasetDraft): void {
   drafts.set(id, draft)
-  mark(unkept, id, !keepDraft(sessionStorage, id, draft))
+  if (keepDraft(sessionStorage, id, draft)) unkept.delete(id)
+  else unkept.add(id)
+  tellAll()
 }
 
-function mark(marked: Set<string>, id: string, isMarked: boolean): void {
-  if (isMarked) marked.add(id)
-  else marked.delete(id)
+function setPublication(id: string, state: Publication): void {
+  publications.set(id, state)
+  tellAll()
+}
+
+function tellAll(): void {
   for (const listener of listeners) listener()
 }
 
@@ -75,7 +86,7 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
   const id = `${project.id}/${version.object_id}:${version.digest}`
   const draft = useSyncExternalStore(subscribe, () => draftNow(id))
   const isKept = useSyncExternalStore(subscribe, () => !unkept.has(id))
-  const isPublishing = useSyncExternalStore(subscribe, () => publishing.has(id))
+  const publication = useSyncExternalStore(subscribe, () => publications.get(id) ?? null)
   const change = (next: DatasetDraft) => setDraft(id, next)
   const counts = draftCounts(draft)
   const addedAt = (place: number) => (place >= count ? place - count : null)
@@ -84,8 +95,9 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
     counts,
     isEmpty: counts.added + counts.changed + counts.removed === 0,
     isKept,
-    isPublishing,
-    setPublishing: (isOn) => mark(publishing, id, isOn),
+    isPublishing: publication === "running",
+    publishError: publication === "running" ? null : publication,
+    setPublication: (state) => setPublication(id, state),
     stateAt: (place) => {
       if (place >= count) return "added"
       const text = draft.rows[place]
