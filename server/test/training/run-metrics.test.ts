@@ -188,6 +188,9 @@ test("training-api 3.5: the run of a job that is cancelled in a pause has failed
     await told("running")
     await change("pause")
     await told("pending")
+    const next = await startSft(id, 1)
+    await opened.acme.post(`/v1/preview/training-jobs/${next}/cancel`)
+    await told("pending")
     if (isResumed) {
       const begun = () => fake.calls.filter(({ method }) => method === "train").length
       const before = begun()

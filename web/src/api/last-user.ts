@@ -13,10 +13,13 @@ export function noteSignIn(userId: string, before: string | undefined): boolean 
   return true
 }
 
-/** Loads this page anew once somebody else has signed in in another tab: what it holds and sends is not theirs. */
-export function watchSignIns(): void {
-  addEventListener("storage", (event) => {
-    if (event.key !== key || event.oldValue === null || event.newValue === event.oldValue) return
+/**
+ * Loads this page anew once somebody else has signed in in another tab: what it holds and sends is not theirs. `known`: whose
+ * page it is.
+ */
+export function watchSignIns(known: () => string | undefined): void {
+  addEventListener("storage", ({ key: changed, newValue }) => {
+    if (changed !== key || newValue === (known() ?? newValue)) return
     sessionStorage.clear()
     location.reload()
   })

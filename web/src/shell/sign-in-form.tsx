@@ -1,6 +1,6 @@
 /** Signs in with a key. Other ways to sign in, such as a password, would stand below the key. */
 import { type FormEvent, useState } from "react"
-import { useSignIn } from "../api/session.ts"
+import { useSignIn } from "../api/sign-in.ts"
 import { Button } from "../components/controls/button.tsx"
 import { TextField } from "../components/controls/field.tsx"
 import { ErrorNote } from "../components/states/error-note.tsx"

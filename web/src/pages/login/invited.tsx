@@ -1,7 +1,7 @@
 /** Somebody with an invitation: makes a user of their own, or joins with the one they have. */
 import { type FormEvent, useState } from "react"
 import { useAcceptInvitation, useSignUp } from "../../api/organization/organization.ts"
-import { useSignIn } from "../../api/session.ts"
+import { useSignIn } from "../../api/sign-in.ts"
 import { Button } from "../../components/controls/button.tsx"
 import { CopyButton } from "../../components/controls/copy-button.tsx"
 import { TextField } from "../../components/controls/field.tsx"
