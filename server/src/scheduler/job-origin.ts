@@ -5,7 +5,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { linkOrCopy } from "../storage/link-or-copy.ts"
+import { linkOrCopy } from "../storage/file-system/link-or-copy.ts"
 import { optimizerFile } from "./optimizer-states.ts"
 
 export interface OriginCheckpoint {

@@ -4,7 +4,7 @@ import path from "node:path"
 import { isUuid } from "../storage/catalog/identifiers.ts"
 import { endedJobs } from "../storage/catalog/training/job-claims.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
-import { namesIn } from "../storage/names-in.ts"
+import { namesIn } from "../storage/file-system/names-in.ts"
 
 const dayMs = 24 * 60 * 60 * 1000
 

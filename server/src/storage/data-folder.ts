@@ -2,7 +2,7 @@
 import { access, chmod, constants, mkdir, stat } from "node:fs/promises"
 import path from "node:path"
 import { HeddleError, saysDiskFull } from "../errors.ts"
-import { isDiskFull } from "./disk-space.ts"
+import { isDiskFull } from "./file-system/disk-space.ts"
 
 /** @throws {Error} with a sentence for the operator when the folder cannot be made or written to. */
 export async function ensureDataFolder(dataDir: string): Promise<void> {

@@ -25,7 +25,7 @@ import {
 } from "./catalog/artifacts/checkpoint-artifacts.ts"
 import type { CatalogDatabase } from "./catalog/open-catalog.ts"
 import { inTurn } from "./in-turn.ts"
-import { linkOrCopy } from "./link-or-copy.ts"
+import { linkOrCopy } from "./file-system/link-or-copy.ts"
 
 export interface LoraStores {
   database: CatalogDatabase

@@ -1,7 +1,7 @@
 /** Files leave room on the disk for the stores beside them, which may lose what they hold when they find none. */
 import { afterAll, expect, test } from "vitest"
 import { BlobStore } from "../../src/storage/blobs/blob-store.ts"
-import { freeBytes } from "../../src/storage/disk-space.ts"
+import { freeBytes } from "../../src/storage/file-system/disk-space.ts"
 import { fillDisk, mountDisk, unmountDisk } from "../support/small-disk.ts"
 
 const mebibyte = 1024 ** 2

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { lstat, open, readdir } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
-import { syncFolder } from "../sync-folder.ts"
+import { syncFolder } from "../file-system/sync-folder.ts"
 import { noneIfGone } from "./none-if-gone.ts"
 
 /**

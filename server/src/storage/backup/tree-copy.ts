@@ -7,8 +7,8 @@ import { constants, type BigIntStats } from "node:fs"
 import { copyFile, mkdir, readdir, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { forEachAtOnce } from "../../work/at-once.ts"
-import { linkOrCopy } from "../link-or-copy.ts"
-import { namesIn } from "../names-in.ts"
+import { linkOrCopy } from "../file-system/link-or-copy.ts"
+import { namesIn } from "../file-system/names-in.ts"
 import { noneIfGone } from "./none-if-gone.ts"
 
 /** Entries of one folder that are worked on at a time; the threads for files serve everything else too. */

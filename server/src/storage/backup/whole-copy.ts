@@ -2,7 +2,7 @@
 import { readFile, rm } from "node:fs/promises"
 import path from "node:path"
 import { z } from "zod"
-import { namesIn } from "../names-in.ts"
+import { namesIn } from "../file-system/names-in.ts"
 import { noneIfGone } from "./none-if-gone.ts"
 import { bytesOf } from "./settle.ts"
 

@@ -7,9 +7,9 @@ import { createReadStream, type ReadStream } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { toTheEnd } from "../../work/work-scope.ts"
-import { requireFreeBytes } from "../disk-space.ts"
+import { requireFreeBytes } from "../file-system/disk-space.ts"
 import { BlobHolds } from "./blob-holds.ts"
-import { syncFolder } from "../sync-folder.ts"
+import { syncFolder } from "../file-system/sync-folder.ts"
 
 export interface StoredBlob {
   sha256: string

@@ -3,7 +3,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { chmodSync, constants } from "node:fs"
 import { cp, mkdir, readdir, realpath, rename, rm } from "node:fs/promises"
 import path from "node:path"
-import { namesIn } from "../names-in.ts"
+import { namesIn } from "../file-system/names-in.ts"
 
 /** The first file of every catalog. */
 const versionFile = "PG_VERSION"

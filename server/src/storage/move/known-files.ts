@@ -6,7 +6,7 @@
 import path from "node:path"
 import { isUnused } from "../catalog/accounts/accounts.ts"
 import type { CatalogDatabase } from "../catalog/open-catalog.ts"
-import { namesIn } from "../names-in.ts"
+import { namesIn } from "../file-system/names-in.ts"
 import { EmbeddedTraces } from "../traces/store/embedded-traces.ts"
 import type { TraceStore } from "../traces/store/trace-store.ts"
 

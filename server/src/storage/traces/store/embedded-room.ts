@@ -4,7 +4,7 @@
  * unless there is room to spare.
  */
 import { diskFull } from "../../../errors.ts"
-import { isDiskFull, requireFreeBytes } from "../../disk-space.ts"
+import { isDiskFull, requireFreeBytes } from "../../file-system/disk-space.ts"
 
 /** Bytes that inserts, merges and statements leave free. `keep_free_space_bytes` of embedded-config.xml says the same to chDB. */
 export const spareBytes = 8 * 1024 ** 2

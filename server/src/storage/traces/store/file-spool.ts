@@ -9,7 +9,7 @@ import path from "node:path"
 import type { Readable } from "node:stream"
 import { createZstdDecompress } from "node:zlib"
 import { diskFull } from "../../../errors.ts"
-import { isDiskFull } from "../../disk-space.ts"
+import { isDiskFull } from "../../file-system/disk-space.ts"
 import { sqlLiteral } from "./sql-literal.ts"
 import type { PrintFormat } from "./trace-store.ts"
 

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { syncFolder } from "../../sync-folder.ts"
+import { syncFolder } from "../../file-system/sync-folder.ts"
 
 const mark = "never-opened"
 

@@ -2,7 +2,7 @@
  * Stops merges while the disk is nearly full. A merge replaces parts that are whole, for minutes, and chDB does not notice
  * when it finds no room meanwhile: rows that were stored long before would be gone.
  */
-import { freeBytes } from "../../disk-space.ts"
+import { freeBytes } from "../../file-system/disk-space.ts"
 
 /** More than inserts and statements leave free, so that they go on while no merge does. */
 const leastFreeBytes = 32 * 1024 ** 2

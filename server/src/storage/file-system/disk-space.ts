@@ -1,6 +1,6 @@
 /** How much room there is on the disk of the data folder. */
 import { statfs } from "node:fs/promises"
-import { diskFull } from "../errors.ts"
+import { diskFull } from "../../errors.ts"
 
 const mebibyte = 1024 ** 2
 
