@@ -5,7 +5,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { watchSignIns } from "./api/last-user.ts"
 import { queryClient } from "./api/queries.ts"
-import { sessionQuery } from "./api/session.ts"
+import { sessionQuery, sessionRenewed } from "./api/session.ts"
 import { listenForKeys } from "./keys/keyboard.ts"
 import { router } from "./routes.tsx"
 import "./styles/fonts.css"
@@ -16,7 +16,7 @@ const root = document.querySelector("#root")
 if (root === null) throw new Error("the page has no element #root")
 
 listenForKeys(document)
-watchSignIns(() => queryClient.getQueryData(sessionQuery.queryKey)?.user.id)
+watchSignIns(() => queryClient.getQueryData(sessionQuery.queryKey)?.user.id, sessionRenewed)
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

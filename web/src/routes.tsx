@@ -12,6 +12,7 @@ import {
   useMatches,
 } from "@tanstack/react-router"
 import { ApiError } from "./api/api-error.ts"
+import { takeTab } from "./api/last-user.ts"
 import { queryClient } from "./api/queries.ts"
 import { sessionQuery } from "./api/session.ts"
 import { basePath } from "./base-path.ts"
@@ -70,7 +71,8 @@ const signedIn = createRoute({
   component: SignedIn,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData({ ...sessionQuery, retry: false })
+      const { user } = await queryClient.ensureQueryData({ ...sessionQuery, retry: false })
+      takeTab(user.id)
     } catch (error) {
       if (error instanceof ApiError && error.isSignedOut)
         throw redirect({ to: "/login", search: { to: location.publicHref } })

@@ -5,8 +5,7 @@ import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
 import { noteSignIn } from "./last-user.ts"
 import { queryClient } from "./queries.ts"
-import { sessionQuery } from "./session.ts"
-import { sessionEnd, sessionResumed } from "./session-state.ts"
+import { sessionQuery, sessionRenewed } from "./session.ts"
 
 /** Credentials for signing in: a key, or the token of a link. */
 export type SignIn = { api_key: string } | { token: string }
@@ -16,16 +15,12 @@ export function useSignIn() {
     mutationFn: (body) =>
       sendForJson({ method: "POST", path: "token" in body ? "/v1/session/token" : "/v1/session", body }),
     onSuccess: (session) => {
-      const before = queryClient.getQueryData(sessionQuery.queryKey)?.user.id
-      if (noteSignIn(session.user.id, before)) {
-        // What the page of the one before still holds and sends is not this user's.
-        if (sessionEnd.hasEnded()) return location.reload()
-        queryClient.clear()
-      }
+      noteSignIn(session.user.id)
+      const before = queryClient.getQueryData(sessionQuery.queryKey)
+      // What the page of somebody else still holds and sends is not this user's.
+      if (before !== undefined && before.user.id !== session.user.id) return location.reload()
       queryClient.setQueryData(sessionQuery.queryKey, session)
-      // Whoever asked for the key goes away with this, so what was refused meanwhile is read again here.
-      if (sessionEnd.hasEnded()) void queryClient.invalidateQueries()
-      sessionResumed()
+      sessionRenewed()
     },
   })
 }

@@ -147,7 +147,7 @@ describe("items in hand", () => {
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 40_000)
     session.touch()
     session.touch()
-    const asked = ["next", "begin b", "hold a", "next"]
+    const asked = ["next", "hold b", "begin b", "hold a", "next"]
     await expect.poll(() => queue.log).toEqual(asked)
     session.touch()
     now.mockRestore()

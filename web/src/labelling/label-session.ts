@@ -126,7 +126,7 @@ export class LabelSession {
   readonly #tried = new Set<string>()
   /** Items that the server was told were begun. */
   readonly #begun = new Set<string>()
-  /** Items that were taken in hand when others were held already. */
+  /** Items that were leased after others that this user may hold. */
   readonly #late = new Set<string>()
   #isProlonging = false
   #retries = 0
@@ -221,7 +221,11 @@ export class LabelSession {
     this.#begun.add(itemId)
     this.#enqueue(async () => {
       try {
-        if (this.#state.held.some(({ id }) => id === itemId)) return await this.#options.requests.begin(itemId)
+        if (this.#state.held.some(({ id }) => id === itemId)) {
+          // Of an item that somebody else has by now, nothing must be said.
+          await this.#options.requests.hold(itemId)
+          return await this.#options.requests.begin(itemId)
+        }
       } catch {
         // If somebody else has it, that is said when it is sent.
       }

@@ -231,6 +231,19 @@ describe("jobs", () => {
     expect(asked("train")).toEqual([1])
   })
 
+  test("a job goes to another engine where weights do not come, but for one whose own engine it is", async () => {
+    const lacking = () => {
+      throw new EngineFailure("unavailable", "the weights could not be downloaded", "base_model")
+    }
+    const { pool, asked } = await open([{ train: lacking }, {}])
+    await pool.call("train", await job("new")).result
+    expect([await homeOf("new"), asked("train")[1]]).toEqual(["b", 1])
+    const own = await job("own")
+    await writeFile(path.join(folder, "own", "engine"), "a")
+    await expect(pool.call("train", own).result).rejects.toMatchObject({ kind: "unavailable" })
+    expect([await homeOf("own"), asked("train")[1]]).toEqual(["a", 1])
+  })
+
   test("a job that comes while the only engine refuses calls waits for it", async () => {
     const draining = () => {
       throw new EngineFailure("unavailable", "The engine is shutting down.")

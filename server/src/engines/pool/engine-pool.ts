@@ -94,13 +94,15 @@ export class EnginePool implements Engine {
   #train(params: EngineParams<"train">, signal?: AbortSignal): EngineCall<"train"> {
     const tried = new Set<PoolMember>()
     let refusal: EngineFailure | null = null
+    let isAtHome = false
     return movingCall(async (failure) => {
-      // Its engine, which has its snapshots, may have by and by what it cannot get now.
-      if (failure?.kind === "unavailable") throw failure
+      // Its own engine may have by and by what it cannot get now.
+      if (isAtHome && failure?.kind === "unavailable") throw failure
       refusal = this.#next(failure, refusal, params.base)
-      const member = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
+      const { member, isHome } = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
         throw refusal ?? error
       })
+      isAtHome = isHome
       tried.add(member)
       const call = member.call("train", params, { base: params.base, choices: 0 }, signal)
       const leave = () => (member.jobs -= 1)

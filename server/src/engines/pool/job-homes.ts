@@ -32,21 +32,26 @@ export class JobHomes {
 
   /**
    * The engine for a job, on which it is counted from here on: its own as soon as that is there, another one once its own has
-   * been away for long, or where the job has none. `tried`: those that have refused it.
+   * been away for long, or where the job has none. `tried`: those that have refused it. `isHome`: it may have its snapshots.
    * @throws {EngineFailure} `cancelled` by `signal`; `unavailable` where no engine is left.
    */
-  async place(params: Train, tried: ReadonlySet<PoolMember>, signal: AbortSignal | undefined): Promise<PoolMember> {
+  async place(
+    params: Train,
+    tried: ReadonlySet<PoolMember>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ member: PoolMember; isHome: boolean }> {
     const file = path.join(params.work_dir, homeFile)
     const home = await readHome(file)
     const member = await this.#whenThereIsRoom(() => this.#choose(home, params, tried), signal)
+    const isHome = member.name === home
     member.jobs += 1
     try {
-      if (member.name !== home) await writeHome(file, member.name)
+      if (!isHome) await writeHome(file, member.name)
     } catch (error) {
       member.jobs -= 1
       throw error
     }
-    return member
+    return { member, isHome }
   }
 
   async #whenThereIsRoom(choose: () => PoolMember | null, signal: AbortSignal | undefined): Promise<PoolMember> {

@@ -17,7 +17,7 @@ import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./sc
 export interface PreparedScorer {
   /** Of the feedback's type. */
   name: string
-  /** Tells it from the rule's others in the ids of scores; the same when `ref` means another version: its name, where it is the first. */
+  /** Tells it from the rule's others in the ids of scores; the scorer's name; for a second one of that name, its ref as the rule writes it. */
   key: string
   /** The `runnable_ref` of its feedback. */
   ref: string
@@ -100,7 +100,8 @@ async function askOnce(row: CallRow, signal: AbortSignal, log: Log, ask: Ask): P
     checkScoreSize(text)
     return { ...used, output: text }
   } catch (error) {
-    signal.throwIfAborted()
+    // What was paid is told also of a turn that was stopped.
+    if (used.judgeCalls === 0) signal.throwIfAborted()
     return failedOutcome(error, log, used)
   }
 }

@@ -135,6 +135,7 @@ async function judgeEach(
       if (stored.has(scoreId(rule, row.id, scorer))) continue
       const [outcome] = await scorer.score([row], signal)
       const scored: ScoredCall = { row, scorer, outcome: outcome as ScoreOutcome }
+      tally.used(scored.outcome)
       await storeScores(dependencies, turn, [scored])
       outcomes.push(scored.outcome)
     }

@@ -46,12 +46,14 @@ export class TurnTally {
     this.#items.done.push(callId)
   }
 
+  /** It was paid, whatever becomes of the call. */
+  used({ judgeCalls, tokens }: ScoreOutcome): void {
+    this.#items.judgeCalls += judgeCalls
+    this.#items.tokens += tokens
+  }
+
   /** `outcomes`: of each scorer. */
   ended({ callId, attempts }: DueItem, outcomes: readonly ScoreOutcome[]): void {
-    for (const { judgeCalls, tokens } of outcomes) {
-      this.#items.judgeCalls += judgeCalls
-      this.#items.tokens += tokens
-    }
     const failures = outcomes.flatMap((outcome) => ("failure" in outcome ? [outcome] : []))
     const [first] = failures
     if (first === undefined) return this.scored(callId)

@@ -228,8 +228,17 @@ export async function tellOwnRun(
     .execute()
 }
 
-/** Tells that the run of a job's model has failed, where a pause of this job, and of no other, has left it pending. */
+/**
+ * Tells that the run of a job's model has failed, where a pause has left it pending and no other job of the model goes on.
+ * Call it in the transaction that ends the job: jobs of a model that end at the same time take turns.
+ */
 export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): Promise<void> {
+  await database
+    .selectFrom("models")
+    .select("id")
+    .where("id", "in", (job) => job.selectFrom("training_jobs").select("model_id").where("id", "=", jobId))
+    .forUpdate()
+    .execute()
   const found = await database
     .selectFrom("training_jobs")
     .innerJoin("models", "models.id", "training_jobs.model_id")
@@ -246,7 +255,8 @@ export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): 
             .select("other.id")
             .whereRef("other.model_id", "=", "training_jobs.model_id")
             .whereRef("other.id", "<>", "training_jobs.id")
-            .where("other.status", "=", "paused"),
+            .where("other.status", "in", ["queued", "running", "paused"])
+            .where("other.started_at", "is not", null),
         ),
       ),
     )

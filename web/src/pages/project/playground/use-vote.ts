@@ -69,8 +69,16 @@ function useStoredVote(projectId: string, conversationId: string) {
     ids.current.set(callId, id)
     return id
   }
-  /** Nobody knows whether it is stored. */
-  const unanswered = useRef<Judged>(null)
+  /** Of which nobody knows whether they are stored. */
+  const unanswered = useRef<Judged[]>([])
+  const isStored = (batch: ReturnType<typeof feedbackOf>) =>
+    give.mutateAsync(batch).then(
+      () => true,
+      (error: unknown) => {
+        if (isConflict(error)) return false
+        throw error
+      },
+    )
   const feedbackOf = ({ conversation, isBlind }: Judged) =>
     votesOf(conversation, isBlind).map(({ callId, payload }) => ({
       id: idOf(callId),
@@ -85,10 +93,10 @@ function useStoredVote(projectId: string, conversationId: string) {
         await give.mutateAsync(feedbackOf(judged))
         return judged
       } catch (error) {
-        const earlier = unanswered.current
-        // The one before was stored, and counts.
-        if (error instanceof ApiError && error.code === "conflict" && earlier !== null) return earlier
-        if (error instanceof ApiError && isUnanswered(error)) unanswered.current = judged
+        if (error instanceof ApiError && isUnanswered(error)) unanswered.current.push(judged)
+        if (!isConflict(error)) throw error
+        // One of those before was stored, and counts: the one that can be sent again.
+        for (const earlier of unanswered.current) if (await isStored(feedbackOf(earlier))) return earlier
         throw error
       }
     },
@@ -97,4 +105,5 @@ function useStoredVote(projectId: string, conversationId: string) {
   })
 }
 
+const isConflict = (error: unknown) => error instanceof ApiError && error.code === "conflict"
 const isUnanswered = ({ status }: ApiError) => status === 0 || status >= 500

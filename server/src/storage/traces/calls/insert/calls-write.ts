@@ -68,8 +68,8 @@ export class CallWriter {
 
   /**
    * Resolves once the rows are stored and every read sees them, and gives their memory back: the batch is the writer's. They
-   * are stored also when the client has left. Work that must be done (`work-scope.ts`) is never refused: of a request
-   * there is one piece at most, as long as it is in progress.
+   * are stored also when the client has left. Work that must be done (`work-scope.ts`) is never refused: there is as
+   * much of it as requests and jobs in progress have begun.
    * @throws {HeddleError} 429 `rate_limit_exceeded`, 503 `store_overloaded` when too much waits; nothing was stored.
    */
   async add(batch: CallBatch): Promise<void> {

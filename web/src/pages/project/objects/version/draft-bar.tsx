@@ -33,6 +33,8 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
     },
     onSettled: of.setPublication,
   })
+  // The answer was lost: the same again is stored once.
+  const isUnknown = of.publishError !== null && (of.publishError.status === 0 || of.publishError.status >= 500)
   const next = `v${version.version_index + 1}`
   const save = () => {
     of.setPublication("running")
@@ -45,12 +47,18 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
   }
   return (
     <section className={styles.bar} aria-label="Draft">
-      {of.publishError !== null && <ErrorNote what="Nothing was published." error={of.publishError} />}
+      {of.publishError !== null && (
+        <ErrorNote
+          what={isUnknown ? "It may be published or not: publish it again." : "Nothing was published."}
+          error={of.publishError}
+        />
+      )}
       <div className={styles.line}>
         <span>
           <b>Not published:</b> {wordsOf(of)}.{" "}
           {newer !== undefined &&
             !of.isPublishing &&
+            !isUnknown &&
             `v${newer.version_index} was published meanwhile: make the changes there.`}
           {!of.isKept && "This browser has no room to keep it: publish it before you leave the page."}
         </span>
@@ -58,7 +66,7 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
           <Button disabled={of.isPublishing} onClick={() => setAsked(true)}>
             Discard…
           </Button>
-          {newer === undefined && (
+          {(newer === undefined || isUnknown) && (
             <Button kind="primary" isBusy={of.isPublishing} onClick={save}>
               {of.isPublishing ? "Publishing…" : `Publish as ${next}`}
             </Button>

@@ -119,6 +119,9 @@ export function useDatasetDraft(project: CurrentProject, version: ObjectVersion,
       change(added === null ? withRow(draft, place, null) : withAdded(draft, added, null))
     },
     putBack: (place) => change(withRow(draft, place, undefined)),
-    discard: () => change(noChanges),
+    discard: () => {
+      setPublication(id, null)
+      change(noChanges)
+    },
   }
 }
