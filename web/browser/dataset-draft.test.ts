@@ -132,6 +132,9 @@ test("a draft is not changed while it is published, and is gone also when its pa
   await leave()
   go?.()
   await expect.poll(async () => (await storedRows("slow"))[0]).toContain("zipper")
+  // Who comes back while it is on its way is led to the version that was published.
+  const isKept = () => page.evaluate<boolean>(`Object.values(sessionStorage).some((text) => text.includes("zipper"))`)
+  await expect.poll(isKept).toBe(false)
   await page.goBack()
   await grid(page)
     .getByRole("row", { name: /The zip broke/ })
