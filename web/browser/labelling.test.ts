@@ -511,7 +511,7 @@ describe("when something goes wrong", () => {
     await page.evaluate("sessionStorage.setItem('draft', 'of ann')")
     const anew = [page, another].map((one) => one.waitForEvent("load"))
     await Promise.all([...anew, signIn(page, team.as.ben.key)])
-    expect(await page.evaluate("sessionStorage.getItem('draft')")).toBeNull()
+    await expect.poll(() => page.evaluate("sessionStorage.getItem('draft')")).toBeNull()
     await another.close()
     await inHand(page, 2)
     await page.keyboard.press("1")

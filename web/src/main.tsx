@@ -5,7 +5,6 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { watchSignIns } from "./api/last-user.ts"
 import { queryClient } from "./api/queries.ts"
-import { sessionQuery, sessionRenewed } from "./api/session.ts"
 import { listenForKeys } from "./keys/keyboard.ts"
 import { router } from "./routes.tsx"
 import "./styles/fonts.css"
@@ -16,7 +15,7 @@ const root = document.querySelector("#root")
 if (root === null) throw new Error("the page has no element #root")
 
 listenForKeys(document)
-watchSignIns(() => queryClient.getQueryData(sessionQuery.queryKey)?.user.id, sessionRenewed)
+watchSignIns()
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

@@ -5,16 +5,8 @@ import type * as z from "zod"
 import type { ApiError } from "./api-error.ts"
 import { sendForJson } from "./client.ts"
 import { jsonQuery, queryClient } from "./queries.ts"
-import { sessionEnd, sessionResumed } from "./session-state.ts"
 
 export const sessionQuery = jsonQuery<CurrentSession>("GET", "/v1/session")
-
-/** Somebody has signed in: what was refused since the session had ended is read again. */
-export function sessionRenewed(): void {
-  if (!sessionEnd.hasEnded()) return
-  void queryClient.invalidateQueries()
-  sessionResumed()
-}
 
 /** The session, on pages behind the sign-in, whose route has read it already. */
 export function useSession(): CurrentSession {

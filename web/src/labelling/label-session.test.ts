@@ -304,7 +304,7 @@ describe("undo", () => {
     await expect.poll(heldIds).toEqual(["a", "b"])
     expect(draftIn(session.current(), "a")).toEqual(rude)
     // It was leased after the other, so it could be given away as if it were not begun.
-    await expect.poll(() => queue.log.slice(-2)).toEqual(["undo a", "begin a"])
+    await expect.poll(() => queue.log.slice(-3)).toEqual(["undo a", "hold a", "begin a"])
   })
 
   test("of what waits still asks nobody", async () => {
