@@ -6,6 +6,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { linkOrCopy } from "../storage/file-system/link-or-copy.ts"
+import { noneIfGone } from "../storage/file-system/none-if-gone.ts"
 import { optimizerFile } from "./optimizer-states.ts"
 
 export interface OriginCheckpoint {
@@ -56,12 +57,8 @@ export async function jobOrigin(dataDir: string, jobId: string, find: () => Prom
 const originFile = "origin.json"
 
 async function readOrigin(folder: string): Promise<JobOrigin | null> {
-  try {
-    return JSON.parse(await readFile(path.join(folder, originFile), "utf8")) as JobOrigin
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
-    throw error
-  }
+  const text = await readFile(path.join(folder, originFile), "utf8").catch(noneIfGone)
+  return text === null ? null : (JSON.parse(text) as JobOrigin)
 }
 
 async function linkFiles(from: string, to: string, unused: string | null): Promise<void> {

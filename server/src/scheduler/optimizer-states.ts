@@ -6,6 +6,7 @@ import { rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { checkpointsBefore, removeOptimizerState } from "../storage/catalog/training/checkpoints.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
+import { noneIfGone } from "../storage/file-system/none-if-gone.ts"
 import { usageOf } from "../storage/team-usage.ts"
 
 /** As the engine names it. */
@@ -30,11 +31,5 @@ export async function pruneOptimizerStates(
 
 /** 0: a checkpoint that repeats an untrained one has none. */
 async function sizeOf(file: string): Promise<number> {
-  return stat(file).then(
-    ({ size }) => size,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return 0
-      throw error
-    },
-  )
+  return (await stat(file).catch(noneIfGone))?.size ?? 0
 }

@@ -3,8 +3,9 @@ import { execFile } from "node:child_process"
 import { lstat, open, readdir } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
+import { namesIn } from "../file-system/names-in.ts"
+import { noneIfGone } from "../file-system/none-if-gone.ts"
 import { syncFolder } from "../file-system/sync-folder.ts"
-import { noneIfGone } from "./none-if-gone.ts"
 
 /**
  * Returns once the folder and all in it are on the disk. Where it can, the system writes all of the file system at once: file by
@@ -49,6 +50,6 @@ export async function bytesOf(file: string): Promise<number> {
   if (found === null) return 0
   if (!found.isDirectory()) return found.isFile() ? found.size : 0
   let bytes = 0
-  for (const name of (await readdir(file).catch(noneIfGone)) ?? []) bytes += await bytesOf(path.join(file, name))
+  for (const name of await namesIn(file)) bytes += await bytesOf(path.join(file, name))
   return bytes
 }

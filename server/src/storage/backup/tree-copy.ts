@@ -9,7 +9,7 @@ import path from "node:path"
 import { forEachAtOnce } from "../../work/at-once.ts"
 import { linkOrCopy } from "../file-system/link-or-copy.ts"
 import { namesIn } from "../file-system/names-in.ts"
-import { noneIfGone } from "./none-if-gone.ts"
+import { noneIfGone } from "../file-system/none-if-gone.ts"
 
 /** Entries of one folder that are worked on at a time; the threads for files serve everything else too. */
 const atOnce = 4
@@ -70,7 +70,7 @@ export function copying({ source, target, names, signal }: CopiedTree): Pass {
     if (found === null) return
     if (!found.isDirectory()) return copyIfNew(from, to, found)
     await mkdir(to, { recursive: true, mode: 0o700 })
-    const there = (await readdir(from).catch(noneIfGone)) ?? []
+    const there = await namesIn(from)
     await forEachAtOnce(there, atOnce, signal, (one) => visit(path.join(name, one)))
     const kept = new Set(there)
     const gone = (await readdir(to)).filter((one) => !kept.has(one))

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises"
 import path from "node:path"
 import { z } from "zod"
 import { namesIn } from "../file-system/names-in.ts"
-import { noneIfGone } from "./none-if-gone.ts"
+import { noneIfGone } from "../file-system/none-if-gone.ts"
 import { bytesOf } from "./settle.ts"
 
 /** What a backup says of itself. */

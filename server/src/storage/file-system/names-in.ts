@@ -1,11 +1,7 @@
 /** Names in a folder that may be missing. */
 import { readdir } from "node:fs/promises"
+import { noneIfGone } from "./none-if-gone.ts"
 
 export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
-    throw error
-  }
+  return (await readdir(folder).catch(noneIfGone)) ?? []
 }

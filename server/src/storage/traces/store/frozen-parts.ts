@@ -7,7 +7,7 @@
 import { copyFile, mkdir, readdir, readlink, rm, symlink } from "node:fs/promises"
 import path from "node:path"
 import { move } from "../../backup/move.ts"
-import { noneIfGone } from "../../backup/none-if-gone.ts"
+import { noneIfGone } from "../../file-system/none-if-gone.ts"
 
 /** Folder of `shadow` with the parts of a backup in progress; ClickHouse writes other signs than letters in its own way. */
 export const frozenName = "heddle"
