@@ -230,7 +230,8 @@ export async function tellOwnRun(
 
 /**
  * Tells that the run of a job's model has failed, where a pause has left it pending and no other job of the model goes on.
- * Call it in the transaction that ends the job: jobs of a model that end at the same time take turns.
+ * `database`: the transaction that ends the job, so that jobs of a model that end at the same time take turns, or any
+ * once it has ended.
  */
 export async function endOwnRunOfJob(database: CatalogDatabase, jobId: string): Promise<void> {
   await database
