@@ -38,10 +38,12 @@ export async function publishObject(
   const { wasLive, ...result } = await inTransaction(database, async (transaction) => {
     await lockObjects(transaction, projectId)
     const live = await isLive(transaction, projectId, version)
-    const latest = expectedLatest === undefined ? null : await latestDigest(transaction, projectId, version)
-    // The same request again, whose answer was lost, finds its own version as the latest.
-    if (expectedLatest !== undefined && latest !== expectedLatest && latest !== version.digest)
-      return { wasLive: live, published: false as const, latest }
+    if (expectedLatest !== undefined) {
+      const latest = await latestDigest(transaction, projectId, version)
+      // The same request again, whose answer was lost, finds its own version as the latest.
+      const follows = latest === expectedLatest || latest === version.digest
+      if (!follows) return { wasLive: live, published: false as const, latest }
+    }
     const existingBaseObjectClasses = live ? [] : await otherClasses(transaction, projectId, version)
     if (existingBaseObjectClasses.length > 0)
       return { wasLive: live, published: false as const, existingBaseObjectClasses }
