@@ -16,13 +16,8 @@ interface InboundFrame {
   error?: EngineError
 }
 
-/** The call that ends a call; a job is named by its own id, what else there is by its frame id. */
-const cancelMethods = {
-  chat: "chat.cancel",
-  embed: "chat.cancel",
-  "checkpoint.export": "chat.cancel",
-  train: "train.cancel",
-} as const
+/** Calls that an engine ends when it is told to, and answers then. */
+const cancellable: ReadonlySet<EngineMethod> = new Set(["chat", "embed", "checkpoint.export", "train"])
 
 export interface ConnectionListener {
   heartbeat(beat: Heartbeat): void
@@ -96,7 +91,7 @@ export class EngineConnection {
 
   #cancelOnAbort(signal: AbortSignal, id: number, method: EngineMethod, params: unknown, inbox: CallInbox): void {
     const abort = () => {
-      if (method in cancelMethods) this.#cancel(id, method, params)
+      if (cancellable.has(method)) this.#cancel(id, method, params)
       else this.#giveUp(id, inbox, `${method} was given up: ${(signal.reason as Error).message}`)
     }
     signal.addEventListener("abort", abort, { once: true })
@@ -104,10 +99,10 @@ export class EngineConnection {
     inbox.asCall().result.then(forget, forget)
   }
 
-  /** The engine still answers the cancelled call itself. */
+  /** A job is named by its own id, any other call by its frame's. The engine still answers the cancelled call itself. */
   #cancel(id: number, method: EngineMethod, params: unknown): void {
     if (this.#closeReason !== null || !this.#calls.has(id)) return
-    if (method === "train") this.call(cancelMethods.train, { job_id: (params as { job_id: string }).job_id })
+    if (method === "train") this.call("train.cancel", { job_id: (params as { job_id: string }).job_id })
     else this.call("chat.cancel", { id })
   }
 

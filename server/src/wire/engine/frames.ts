@@ -26,7 +26,8 @@ export const MAX_CALL_BYTES = 32 * 1024 * 1024
  * Why a call failed. `invalid`: the input is wrong and would be wrong again. `not_found`: a file,
  * folder or base model that was named is not there. `out_of_memory`, `disk_full`: the machine's
  * limits. `cancelled`: asked for by the server. `unavailable`: the engine cannot take calls now
- * (starting, draining) or, where `param` names something, cannot get that now. `internal`: a defect; the engine's log has the traceback.
+ * (starting, draining) or, where `param` names something, cannot get that now. `internal`: a
+ * defect; the engine's log has the traceback.
  */
 export const engineErrorKind = z.enum([
   "invalid",
