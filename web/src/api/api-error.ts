@@ -38,9 +38,14 @@ export class ApiError extends Error {
     return this.status === 403 || this.status === 404
   }
 
+  /** Nobody knows whether the server did what it was asked. */
+  get isUnanswered(): boolean {
+    return this.status === 0 || this.status >= 500
+  }
+
   /** The same request may be answered later. */
   get isPassing(): boolean {
-    return this.status === 0 || this.status === 429 || this.status >= 500
+    return this.isUnanswered || this.status === 429
   }
 }
 

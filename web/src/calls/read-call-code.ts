@@ -1,4 +1,5 @@
 /** Code that reads a call from outside of the page; the key stands in a variable of the environment. */
+import { shellWord } from "../url/project-path.ts"
 
 interface CallPlace {
   /** As clients name it, without a slash at its end. */
@@ -9,12 +10,11 @@ interface CallPlace {
 }
 
 export function curlOfCall({ server, projectId, callId }: CallPlace): string {
-  // In quotes of the shell, which end at an apostrophe.
-  const body = JSON.stringify({ project_id: projectId, id: callId }).replaceAll("'", String.raw`'\''`)
+  const body = JSON.stringify({ project_id: projectId, id: callId })
   return `curl ${server}/call/read \\
   -H "Authorization: Bearer $WANDB_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '${body}'`
+  -d ${shellWord(body)}`
 }
 
 /** With the Weave SDK, which finds the key in WANDB_API_KEY by itself. */

@@ -71,14 +71,6 @@ function useStoredVote(projectId: string, conversationId: string) {
   }
   /** Of which nobody knows whether they are stored. */
   const unanswered = useRef<Judged[]>([])
-  const isStored = (batch: ReturnType<typeof feedbackOf>) =>
-    give.mutateAsync(batch).then(
-      () => true,
-      (error: unknown) => {
-        if (isConflict(error)) return false
-        throw error
-      },
-    )
   const feedbackOf = ({ conversation, isBlind }: Judged) =>
     votesOf(conversation, isBlind).map(({ callId, payload }) => ({
       id: idOf(callId),
@@ -87,13 +79,21 @@ function useStoredVote(projectId: string, conversationId: string) {
       feedback_type: "playground.vote",
       payload: { ...payload, conversation_id: conversationId },
     }))
+  const isStored = (batch: ReturnType<typeof feedbackOf>) =>
+    give.mutateAsync(batch).then(
+      () => true,
+      (error: unknown) => {
+        if (isConflict(error)) return false
+        throw error
+      },
+    )
   return useMutation<Judged, Error, Judged>({
     mutationFn: async (judged) => {
       try {
         await give.mutateAsync(feedbackOf(judged))
         return judged
       } catch (error) {
-        if (error instanceof ApiError && isUnanswered(error)) unanswered.current.push(judged)
+        if (error instanceof ApiError && error.isUnanswered) unanswered.current.push(judged)
         if (!isConflict(error)) throw error
         // One of those before was stored, and counts: the one that can be sent again.
         for (const earlier of unanswered.current) if (await isStored(feedbackOf(earlier))) return earlier
@@ -106,4 +106,3 @@ function useStoredVote(projectId: string, conversationId: string) {
 }
 
 const isConflict = (error: unknown) => error instanceof ApiError && error.code === "conflict"
-const isUnanswered = ({ status }: ApiError) => status === 0 || status >= 500

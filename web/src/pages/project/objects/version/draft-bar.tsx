@@ -34,7 +34,7 @@ export function DraftBar({ project, version, newer, of }: DraftBarProps) {
     onSettled: of.setPublication,
   })
   // The answer was lost: the same again is stored once.
-  const isUnknown = of.publishError !== null && (of.publishError.status === 0 || of.publishError.status >= 500)
+  const isUnknown = of.publishError?.isUnanswered === true
   const next = `v${version.version_index + 1}`
   const save = () => {
     of.setPublication("running")

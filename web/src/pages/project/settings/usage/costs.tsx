@@ -16,6 +16,7 @@ import { TextLink } from "../../../../components/text/link.tsx"
 import { formatMoney } from "../../../../format/money.ts"
 import { formatCount, formatShare } from "../../../../format/numbers.ts"
 import { useProjectOfPage } from "../../../../shell/current-project.ts"
+import { shellWord } from "../../../../url/project-path.ts"
 import { type WindowName, windows } from "../../time-window.ts"
 import { SectionHead } from "../section-head.tsx"
 import {
@@ -312,8 +313,8 @@ function WithoutPrice({ rows, start }: { rows: readonly CostRow[]; start: number
     completion_token_cost: 0.000002,
     effective_date: isoOf(start),
   }
-  const body = JSON.stringify({ project_id: id, costs: { [first]: price } }, null, 2).replaceAll("'", String.raw`'\''`)
-  const code = `curl ${serverUrl}/cost/create -H "Authorization: Bearer $KEY" -d '${body}'`
+  const body = JSON.stringify({ project_id: id, costs: { [first]: price } }, null, 2)
+  const code = `curl ${serverUrl}/cost/create -H "Authorization: Bearer $KEY" -d ${shellWord(body)}`
   return (
     <div className={styles.note}>
       <Note title={`No price: ${names.join(", ")}.`}>
