@@ -109,6 +109,11 @@ export function invalid(loc: (string | number)[], msg: string, type = "value_err
   return new HeddleError("validation_error", msg, { issues: [{ loc, msg, type }] })
 }
 
+/** Whether the request was refused, and no part of the server failed: a status below 500. */
+export function isRefusal(error: unknown): error is HeddleError {
+  return error instanceof HeddleError && error.status < 500
+}
+
 const unavailableCodes: ReadonlySet<ErrorCode> = new Set([
   "catalog_unavailable",
   "traces_unavailable",

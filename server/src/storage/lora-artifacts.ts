@@ -7,7 +7,7 @@ import { createReadStream } from "node:fs"
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
-import { HeddleError } from "../errors.ts"
+import { HeddleError, isRefusal } from "../errors.ts"
 import { isJsonObject } from "../json/parsed-json.ts"
 import type { BlobStore } from "./blobs/blob-store.ts"
 import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
@@ -296,7 +296,7 @@ export async function adoptEarlierVersions(
 ): Promise<void> {
   for (const { id, aliases } of await versionsToAdopt(stores.database, model.projectId, model.name)) {
     await adoptVersion(stores, { id, project_id: model.projectId, aliases }, model.id).catch((error: unknown) => {
-      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
     })
   }
 }

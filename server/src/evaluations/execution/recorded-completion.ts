@@ -2,7 +2,7 @@
  * A completion that is recorded as a call before the model is asked. The catalog remembers
  * it until its end is stored; a server that is killed in between ends it at its next start.
  */
-import { HeddleError } from "../../errors.ts"
+import { isRefusal } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { deleteOpenCalls, findOpenCalls, insertOpenCall } from "../../storage/catalog/evaluations/open-calls.ts"
 import { toTheEnd } from "../../work/work-scope.ts"
@@ -49,7 +49,7 @@ export class RecordedCompletion {
       this.#start = null
     } catch (error) {
       // After any other failure it may be stored all the same.
-      if (error instanceof HeddleError && error.status < 500) await this.#forget()
+      if (isRefusal(error)) await this.#forget()
       throw error
     }
   }

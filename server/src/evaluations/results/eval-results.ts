@@ -1,5 +1,5 @@
 /** `eval_results/query`: rows with the trials of each evaluation, and a summary (evaluation-store-objects 7). */
-import { HeddleError } from "../../errors.ts"
+import { HeddleError, isRefusal } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { type CallRow, readCallRows } from "../../storage/traces/calls/call-row-reads.ts"
 import { needsDatasetRows, scoresHead } from "../../storage/traces/evaluations/result-fields.ts"
@@ -109,7 +109,7 @@ async function datasetProjects(
     try {
       ids.add((await existingProject(database, principal, name, "read")).id)
     } catch (error) {
-      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
     }
   }
   return [...ids]

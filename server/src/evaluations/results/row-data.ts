@@ -1,5 +1,5 @@
 /** The rows that trials are about, refs to rows of datasets resolved on demand: evaluation-store-objects 7. */
-import { HeddleError } from "../../errors.ts"
+import { isRefusal } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { memberText } from "../../json/json-members.ts"
 import { datasetRowStep } from "../../storage/traces/evaluations/trials.ts"
@@ -40,7 +40,7 @@ export async function resolveRows(
       const missing = found.filter((value) => value === null).length
       if (missing > 0) warnings.push(`${missing} rows of the dataset ${dataset} were not found; raw_data_row has refs`)
     } catch (error) {
-      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
       warnings.push(`the rows of the dataset ${dataset} cannot be read (${error.message}); raw_data_row has refs`)
     }
   }

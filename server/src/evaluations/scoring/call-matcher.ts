@@ -1,6 +1,6 @@
 /** Matches new calls against the rules of their projects, and queues those that are to be scored. */
 import { createHash } from "node:crypto"
-import { HeddleError, isPassing } from "../../errors.ts"
+import { HeddleError, isPassing, isRefusal } from "../../errors.ts"
 import type { Log } from "../../log.ts"
 import type { ArrivedCall, ArrivedCalls } from "../../storage/arrived-calls.ts"
 import { matchedUpTo, type MatchedCalls, storeMatched } from "../../storage/catalog/evaluations/scoring-items.ts"
@@ -88,10 +88,9 @@ export class CallMatcher {
       }
     } catch (error) {
       if (isPassing(error)) throw error
-      const isRefused = error instanceof HeddleError && error.status < 500
       const failures = (this.#failures.get(rule.id) ?? 0) + 1
       this.#failures.set(rule.id, failures)
-      if (!isRefused && failures < mostFailures) throw error
+      if (!isRefusal(error) && failures < mostFailures) throw error
       this.#failures.delete(rule.id)
       if (!(error instanceof HeddleError)) this.#log.error({ err: error, rule: rule.id }, "a scoring rule was stopped")
       const reason = error instanceof HeddleError ? error.message : "an unexpected error; the server's log has it"

@@ -4,7 +4,7 @@
  * said there; the publication itself is never refused for it.
  */
 import type { ZodError } from "zod"
-import { HeddleError } from "../../errors.ts"
+import { isRefusal } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { isJsonObject } from "../../json/parsed-json.ts"
 import { derivedId } from "../../calls/write/derived-id.ts"
@@ -41,11 +41,11 @@ export async function takeMonitor(
   const name = (await findProjectNames(database, teams, [internalId])).get(internalId)
   if (name === undefined) throw noSuchProject()
   const project = await existingProject(database, principal, name)
-  while (!(await isTaken(dependencies, principal, project, objectId)));
+  while (!(await takeOnce(dependencies, principal, project, objectId)));
 }
 
-/** false: the rule was changed meanwhile, perhaps to a later version of the monitor. */
-async function isTaken(
+/** false: nothing was stored, as the rule was changed meanwhile, perhaps to a later version of the monitor. */
+async function takeOnce(
   dependencies: ExecutionDependencies,
   principal: Principal,
   project: ProjectAccess,
@@ -127,7 +127,7 @@ function unsupported(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof HeddleError && error.status < 500) return error.message
+  if (isRefusal(error)) return error.message
   throw error
 }
 

@@ -17,7 +17,7 @@ import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./sc
 export interface PreparedScorer {
   /** Of the feedback's type. */
   name: string
-  /** Tells it from the rule's others in the ids of scores; the scorer's name; for a second one of that name, its ref as the rule writes it. */
+  /** Tells it from the rule's others in the ids of scores: its name, or for a second one of that name, its ref. */
   key: string
   /** The `runnable_ref` of its feedback. */
   ref: string

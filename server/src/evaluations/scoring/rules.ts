@@ -113,13 +113,13 @@ export async function changeRule(
   const project = await existingProject(database, principal, body.project_id)
   for (;;) {
     const there = await ruleOf({ database }, project, ruleId)
-    if (await isChanged(dependencies, principal, project, there, body)) break
+    if (await changeOnce(dependencies, principal, project, there, body)) break
   }
   return toScoringRule(project, await ruleOf({ database }, project, ruleId))
 }
 
-/** false: another request has changed or deleted it meanwhile. */
-async function isChanged(
+/** false: nothing was stored, as another request has changed or deleted it meanwhile. */
+async function changeOnce(
   dependencies: ExecutionDependencies,
   principal: Principal,
   project: ProjectAccess,

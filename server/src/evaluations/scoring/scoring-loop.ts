@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HeddleError, isStoreUnavailable } from "../../errors.ts"
+import { HeddleError, isRefusal, isStoreUnavailable } from "../../errors.ts"
 import type { Log } from "../../log.ts"
 import type { ArrivedCalls } from "../../storage/arrived-calls.ts"
 import {
@@ -185,7 +185,7 @@ export class ScoringLoop {
       })
     } catch (error) {
       if (signal.aborted) return nothingDone
-      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
       await stopScoringRule(this.#dependencies.database, rule.id, error.message)
       return nothingDone
     }
@@ -210,7 +210,7 @@ export class ScoringLoop {
 }
 
 function notWithTheseRights(error: unknown): never {
-  if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  if (!isRefusal(error)) throw error
   const message = `it worked with the rights of who made or changed it last, which they have lost: ${error.message}. Change the rule to let it go on with yours`
   throw new HeddleError(error.code, message, { ...error.details, cause: error })
 }

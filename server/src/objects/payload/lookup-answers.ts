@@ -1,5 +1,5 @@
 /** Answers the lookups of tasks on payloads from the stores. */
-import { HeddleError } from "../../errors.ts"
+import { isRefusal } from "../../errors.ts"
 import type { Principal } from "../../http/principal.ts"
 import { findProjectNames, findProjects, internalProjectId } from "../../storage/catalog/accounts/projects.ts"
 import { tableDigests } from "../../storage/traces/table-digests.ts"
@@ -71,7 +71,7 @@ async function projectAnswers(
       const project = await (make ? ensureProject : projectIfThere)(database, principal, name)
       answers.set(name, { id: project?.id ?? null })
     } catch (error) {
-      if (!(error instanceof HeddleError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
       answers.set(name, { code: error.code, message: error.message })
     }
   }

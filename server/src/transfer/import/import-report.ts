@@ -1,5 +1,5 @@
 /** Outcome of an import: the number of rows, and the first that could not be taken. */
-import { HeddleError } from "../../errors.ts"
+import { isRefusal } from "../../errors.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import type { ImportReport } from "../../wire/transfer/import.ts"
 import { type ImportedRow, RowError, type RowOrError } from "./imported-row.ts"
@@ -71,7 +71,7 @@ function finding(error: unknown): Omit<ImportReport["errors"][number], "row"> {
     return { column: error.column, value: error.value?.slice(0, mostValueCharacters) ?? null, message: error.message }
   }
   if (error instanceof JsonTextError) return { column: null, value: null, message: `is not JSON: ${error.message}` }
-  if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  if (!isRefusal(error)) throw error
   const [issue] = error.details.issues ?? []
   if (issue === undefined) return { column: null, value: null, message: error.message }
   return { column: issue.loc.slice(1).join(".") || null, value: null, message: issue.msg }

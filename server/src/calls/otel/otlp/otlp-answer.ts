@@ -1,6 +1,6 @@
 /** Answers of OTLP export requests (OTLP 1.x, "Success", "Partial success", "Failures"). */
 import type { FastifyReply } from "fastify"
-import { HeddleError } from "../../../errors.ts"
+import { HeddleError, isRefusal } from "../../../errors.ts"
 import { protobufType } from "../../../http/answers/otlp-status.ts"
 import { bytesField, numberField } from "../../../http/bodies/protobuf-message.ts"
 import type { OtlpEncoding } from "./otlp-encoding.ts"
@@ -22,7 +22,7 @@ export class ExportOutcome {
 
   /** @throws what is no fault of the client's. */
   reject(error: unknown, items = 1): void {
-    if (!(error instanceof HeddleError) || error.status >= 500) throw error
+    if (!isRefusal(error)) throw error
     this.#first ??= error
     this.#count(items, error.message)
   }

@@ -1,5 +1,5 @@
 /** The calls of an evaluation that the server runs, as the SDK and the evaluation-run endpoints write them (evaluation-store-objects 7). */
-import { HeddleError, isPassing } from "../../../errors.ts"
+import { isPassing, isRefusal } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { objectText } from "../../../json/json-members.ts"
 import { readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
@@ -76,7 +76,7 @@ export async function startStoredRun(
   try {
     await startRun(dependencies, principal, project, id, refs)
   } catch (error) {
-    if (error instanceof HeddleError && error.status < 500 && !isPassing(error)) throw error
+    if (isRefusal(error) && !isPassing(error)) throw error
   }
 }
 

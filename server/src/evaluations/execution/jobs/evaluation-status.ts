@@ -1,5 +1,5 @@
 /** `/evaluations/status`: evaluation-store-calls 9. Also of evaluations that an SDK runs. */
-import { HeddleError } from "../../../errors.ts"
+import { HeddleError, isRefusal } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { parseExact } from "../../../json/exact-json.ts"
 import { isJsonObject } from "../../../json/parsed-json.ts"
@@ -76,7 +76,7 @@ async function totalTrials(dependencies: ExecutionDependencies, principal: Princ
   try {
     return await rowsOf(dependencies, principal, evaluationOf(call) ?? "")
   } catch (error) {
-    if (error instanceof HeddleError && error.status < 500) return 0
+    if (isRefusal(error)) return 0
     throw error
   }
 }

@@ -6,7 +6,7 @@
 import type { Log } from "../../../log.ts"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HeddleError, isStoreUnavailable } from "../../../errors.ts"
+import { HeddleError, isRefusal, isStoreUnavailable } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import {
   claimExecutionJob,
@@ -202,7 +202,7 @@ export class JobRunner {
       const error: unknown = signal.aborted ? signal.reason : thrown
       const known = error instanceof HeddleError
       // A store that is away for a while must not fail what took hours.
-      if ((!known || error.status >= 500) && job.attempts < maximumAttempts) throw error
+      if (!isRefusal(error) && job.attempts < maximumAttempts) throw error
       if (!known) log.error({ err: error, job: job.id }, "an execution failed")
       const reason = known ? error.message : "an unexpected error; the server's log has it under this job's id"
       const failed = context
@@ -219,7 +219,7 @@ export class JobRunner {
 
 /** @throws what says nothing about rights. */
 function lostRights(error: unknown): HeddleError {
-  if (!(error instanceof HeddleError) || error.status >= 500) throw error
+  if (!isRefusal(error)) throw error
   // That a project is not found is said to strangers; the user of the job knows it.
   return error.code === "forbidden" ? error : revoked()
 }

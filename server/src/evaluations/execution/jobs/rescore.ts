@@ -1,6 +1,6 @@
 /** `/evaluations/rescore`: other scorers over the predictions of a run, as a run of its own (evaluation-store-calls 9). */
 import { randomUUIDv7 } from "node:crypto"
-import { HeddleError } from "../../../errors.ts"
+import { isRefusal } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { memberText } from "../../../json/json-members.ts"
 import { setExecutionJobTotal } from "../../../storage/catalog/evaluations/execution-jobs.ts"
@@ -185,7 +185,7 @@ async function projectOrNull(
   try {
     return await existingProject(database, principal, name, "read")
   } catch (error) {
-    if (error instanceof HeddleError && error.status < 500) return null
+    if (isRefusal(error)) return null
     throw error
   }
 }
