@@ -32,6 +32,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   ingest: () => import("./ingest.ts"),
   labelling: () => import("./labelling.ts"),
   latency: () => import("./latency.ts"),
+  loading: () => import("./loading.ts"),
   loop: () => import("./loop.ts"),
   mismatch: () => import("./mismatch.ts"),
   otel: () => import("./otel.ts"),
