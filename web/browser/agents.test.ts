@@ -209,7 +209,7 @@ test("on a phone the lists are changed by a menu", async () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("/traces")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     [`${project}/traces?lens=agents`, page.getByText("night-shift")],
     [`${project}/traces?lens=conversations&agent=size-advisor`, page.getByText("order 4128")],

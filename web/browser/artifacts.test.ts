@@ -166,7 +166,7 @@ test("the link that the SDK prints, an alias, and what is not there", async () =
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("/artifacts")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/artifacts", page.getByRole("link", { name: "weights" })],
     ["/artifacts/weights?v=v0", page.getByRole("link", { name: "model.bin" })],

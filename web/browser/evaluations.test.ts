@@ -270,7 +270,7 @@ test("a project without evaluations shows the lines that run one", async () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("/evaluations")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/evaluations", page.getByRole("link", { name: "returns-regression", exact: true })],
     ["/evaluations/returns-regression", page.getByText("returns-agent v0").first()],

@@ -184,7 +184,7 @@ test("a project without feedback says what appears here", async () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open(heddle)
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/traces?lens=feedback", page.getByText("134 in all")],
     ["/traces?lens=feedback&kind=notes", page.getByText("1 in all")],

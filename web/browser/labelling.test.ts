@@ -614,7 +614,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     })
   }
 
-  const { page, close } = await open("admin", "/queues")
+  const { page, close } = await signedIn(browser, heddle, null)
   for (const [path, ready] of [
     ["/queues", page.getByRole("table", { name: "Queues" })],
     ["/queues/new?q=", page.getByText(/\d calls?: /)],

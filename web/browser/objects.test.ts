@@ -436,7 +436,7 @@ describe("a leaderboard", () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("/objects")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/objects", rowOf(page, "returns-eval")],
     ["/objects/scorers", page.getByRole("heading", { name: "No scorers yet" })],

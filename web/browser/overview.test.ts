@@ -36,7 +36,7 @@ function packedSize(url: string): Promise<number> {
 }
 
 test("what the overview shows stays where it is while the rest comes", async () => {
-  const visit = await signedIn(browser, heddle, "/")
+  const visit = await signedIn(browser, heddle, null)
   await visit.page.route("**/annotation_queues/query", async (route) => {
     await sleep(500)
     await route.continue()
@@ -139,7 +139,7 @@ test("that nothing waits is not said while some of it could not be read", async 
   await heddle.send("POST", `/v2/${calm}/calls/complete`, {
     batch: [{ ...call, project_id: calm, attributes: {}, inputs: {}, output: null, summary: {} }],
   })
-  const { page, close } = await signedIn(browser, heddle, "/")
+  const { page, close } = await signedIn(browser, heddle, null)
   const failedJobs = (url: URL) => url.pathname === "/v1/preview/training-jobs" && url.search.includes("failed")
   await page.route(failedJobs, (route) => route.fulfill({ status: 400, json: {} }))
   await page.goto(`${heddle.url}/${calm}`)

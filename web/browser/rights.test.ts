@@ -52,7 +52,7 @@ test.each(places)(
   "%s: everybody is offered what their role may do",
   async (_what, path, sign, toWriters, toLabellers) => {
     const offered = async (as: Heddle) => {
-      const { page, close } = await signedIn(browser, as, `/${team.id}/traces`)
+      const { page, close } = await signedIn(browser, as, null)
       const asked = page.waitForResponse("**/annotation_queues/work")
       await page.goto(`${heddle.url}/${team.id}${path()}`)
       await page.getByText(sign).first().waitFor()

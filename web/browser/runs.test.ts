@@ -561,7 +561,7 @@ test("on a phone nothing of a row is cut off, and rows are not ticked", async ()
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open(`/${project}/runs`)
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/runs", page.getByRole("link", { name: "first-try" })],
     ["/runs/w1jkb71d?smooth=0.5&system=1", page.locator('[data-drawn="true"]').first()],

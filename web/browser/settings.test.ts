@@ -774,7 +774,7 @@ describe("this project", () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("keys")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["keys", rowOf(page, "laptop")],
     ["sessions", rowOf(page, "this browser")],

@@ -161,7 +161,7 @@ describe("the table lists", () => {
   })
 
   test("rows that stay where they are when the bars of time come", async () => {
-    const { page, close } = await signedIn(browser, heddle, "/local/none")
+    const { page, close } = await signedIn(browser, heddle, null)
     await page.route("**/calls/facets", async (route) => {
       await sleep(500)
       await route.continue()

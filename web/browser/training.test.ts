@@ -381,7 +381,7 @@ test("base models: those that ship, with the models that grew from them", async 
 })
 
 test("base models: that none grew is not said while the models are not known, and of the newest where there are more", async () => {
-  const { page, close } = await open("/")
+  const { page, close } = await signedIn(browser, heddle, null)
   const models = (url: URL) => url.pathname === "/v1/preview/models"
   await page.route(models, (route) => route.fulfill({ status: 400, json: {} }))
   await page.goto(`${heddle.url}/${filled.id}/base-models`)
@@ -404,7 +404,7 @@ test("in both themes, wide and on a phone: nothing serious for axe, and nothing 
     "GET",
     `/v1/preview/training-jobs?project=${filled.project}&status=succeeded`,
   )
-  const { page, close } = await open("/models")
+  const { page, close } = await signedIn(browser, heddle, null)
   const pages = [
     ["/models", page.getByRole("link", { name: "returns-agent" })],
     ["/models/returns-agent?smooth=0.5&with=tone-judge", page.locator('[data-drawn="true"]').first()],

@@ -205,7 +205,7 @@ describe("one trajectory", () => {
 })
 
 test("in both themes, wide and on a phone: nothing serious for axe, and nothing to scroll sideways", async () => {
-  const { page, close } = await open("/jobs")
+  const { page, close } = await signedIn(browser, heddle, null)
   const token = page
     .getByRole("group", { name: /^Tokens of/ })
     .getByRole("button")

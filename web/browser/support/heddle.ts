@@ -46,11 +46,13 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click()
 }
 
-/** Opens `url` in a context with a session of its own. Tests of signing in itself are in sign-in.test.ts. */
+/**
+ * Opens `url`, or nothing yet, in a context with a session of its own. Tests of signing in itself are in sign-in.test.ts.
+ */
 export async function signedIn(
   browser: Browser,
   heddle: Heddle,
-  url: string,
+  url: string | null,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const visit = await newVisit(browser, options)
@@ -59,6 +61,6 @@ export async function signedIn(
     headers: { origin: heddle.url, "x-heddle-csrf": "1" },
   })
   if (!answer.ok()) throw new Error(`POST /v1/session: ${answer.status()} ${await answer.text()}`)
-  await visit.page.goto(heddle.url + url)
+  if (url !== null) await visit.page.goto(heddle.url + url)
   return visit
 }
