@@ -130,12 +130,17 @@ describe.each(["light", "dark"] as const)("the reference page, %s", (colorScheme
     // WCAG level AA for text of any size.
     expect(Object.entries(contrasts).filter(([, ratio]) => ratio < 4.5)).toEqual([])
   })
-})
 
-test("fits a narrow screen without scrolling sideways", async () => {
-  const { page } = await visit("light", { width: 375, height: 700 })
-  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(375)
-  await page.context().close()
+  test("the search finds operations by words in their paths and summaries", async () => {
+    const { page, complaints } = opened
+    const search = page.getByPlaceholder("Search")
+    await search.fill("delete api_keys")
+    await page.locator(".opblock", { hasText: "/v1/organization/api_keys/{api_key_id}" }).first().waitFor()
+    await expect.poll(() => page.locator(".opblock").count()).toBe(1)
+    await search.fill("no such operation")
+    await expect.poll(() => page.locator(".opblock").count()).toBe(0)
+    expect(complaints).toEqual([])
+  })
 })
 
 /** What is out of the window at its sides and can be scrolled into it by nothing but the page itself. */
@@ -151,23 +156,36 @@ const outside = `
     })
     .map((one) => one.tagName + "." + one.getAttribute("class"))`
 
-test.each([
-  ["with parameters", "GET /v1/preview/models", "#operations-Models-get_v1_preview_models"],
-  ["with a body and many answers", "calls/stream_query", "#operations-Calls-post_calls_stream_query"],
-])("on a telephone an operation %s is whole: wide code scrolls by itself", async (_what, words, id) => {
-  const { page } = await visit("light", { width: 390, height: 844 })
-  await page.getByPlaceholder("Search").fill(words)
-  const operation = page.locator(id)
-  await operation.locator(".opblock-summary").click()
-  await operation.locator(".responses-table tbody .response-col_status").first().waitFor()
-  expect(await page.evaluate<string[]>(outside)).toEqual([])
-  await operation.locator(".try-out__btn").click()
-  await operation.locator(".execute").waitFor()
-  expect(await page.evaluate<string[]>(outside)).toEqual([])
-  for (const tab of await operation.getByRole("tab", { name: "Schema" }).all()) await tab.click()
-  expect(await page.evaluate<string[]>(outside)).toEqual([])
-  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(390)
-  await page.context().close()
+describe("on a telephone", () => {
+  let opened: Visit
+  beforeAll(async () => {
+    opened = await visit("light", { width: 375, height: 700 })
+  })
+  afterAll(() => opened.close())
+
+  test("it fits a narrow screen without scrolling sideways", async () => {
+    expect(await opened.page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(375)
+  })
+
+  test.each([
+    ["with parameters", "GET /v1/preview/models", "#operations-Models-get_v1_preview_models"],
+    ["with a body and many answers", "calls/stream_query", "#operations-Calls-post_calls_stream_query"],
+  ])("an operation %s is whole: wide code scrolls by itself", async (_what, words, id) => {
+    const { page } = opened
+    await page.setViewportSize({ width: 390, height: 844 })
+    await backToStart(page)
+    await page.getByPlaceholder("Search").fill(words)
+    const operation = page.locator(id)
+    await operation.locator(".opblock-summary").click()
+    await operation.locator(".responses-table tbody .response-col_status").first().waitFor()
+    expect(await page.evaluate<string[]>(outside)).toEqual([])
+    await operation.locator(".try-out__btn").click()
+    await operation.locator(".execute").waitFor()
+    expect(await page.evaluate<string[]>(outside)).toEqual([])
+    for (const tab of await operation.getByRole("tab", { name: "Schema" }).all()) await tab.click()
+    expect(await page.evaluate<string[]>(outside)).toEqual([])
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(390)
+  })
 })
 
 test("on a telephone the key is asked for in a window that fits", async () => {
@@ -179,18 +197,6 @@ test("on a telephone the key is asked for in a window that fits", async () => {
   await page.locator(".modal-ux input").fill(server.key)
   await page.locator(".modal-ux .auth-btn-wrapper .authorize").click()
   await page.locator(".modal-ux .btn-done").click()
-  await page.context().close()
-})
-
-test("the search finds operations by words in their paths and summaries", async () => {
-  const { page, complaints } = await visit("light")
-  const search = page.getByPlaceholder("Search")
-  await search.fill("delete api_keys")
-  await page.locator(".opblock", { hasText: "/v1/organization/api_keys/{api_key_id}" }).first().waitFor()
-  await expect.poll(() => page.locator(".opblock").count()).toBe(1)
-  await search.fill("no such operation")
-  await expect.poll(() => page.locator(".opblock").count()).toBe(0)
-  expect(complaints).toEqual([])
   await page.context().close()
 })
 

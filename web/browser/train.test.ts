@@ -51,7 +51,7 @@ const field = async (page: Page, label: string, text: string) => {
 }
 
 test("all traces become rows: a model is made, labels choose, a correction takes an answer's place, and the job begins", async () => {
-  const { page } = await open("/traces?scope=all")
+  const { page, close } = await open("/traces?scope=all")
   await page.getByRole("link", { name: "Train on all…" }).click()
   await page.getByText("Choose the model that learns.").waitFor()
   await page.getByLabel("New model").fill("adder")
@@ -94,6 +94,7 @@ test("all traces become rows: a model is made, labels choose, a correction takes
   )
   expect(data.map(({ call_id }) => call_id)).toEqual(ids.slice(0, 10))
   expect(data.filter(({ is_corrected: isCorrected }) => isCorrected)).toMatchObject([{ call_id: ids[3] }])
+  await close()
 })
 
 test("answers to the same question become pairs: by score, by a written answer, or by votes, and the job begins", async () => {
@@ -134,7 +135,7 @@ test("answers to the same question become pairs: by score, by a written answer, 
   await say(calls[0]?.id, "playground.vote", { value: "better", over: [calls[1]?.id] })
   await heddle.send("POST", "/v1/preview/models", { project: "pairs", name: "adder", base_model: "heddle/tiny" })
 
-  const { page } = await signedIn(browser, heddle, `/${pairs}/train`)
+  const { page, close } = await signedIn(browser, heddle, `/${pairs}/train`)
   await page.getByRole("button", { name: /Start on 7 rows/ }).waitFor()
   await page.getByLabel("from preferences: of two answers to a question, the better one").check()
   await page.getByText("Name the field that tells the better answer.").waitFor()
@@ -177,11 +178,12 @@ test("answers to the same question become pairs: by score, by a written answer, 
   )
   expect(made.data.map(({ call_id }) => call_id)).toEqual(calls.slice(0, 4).map(({ id }) => id))
   expect(made).toMatchObject({ target: { kind: "dpo", beta: 0.5, reference: "base" }, summary: { pairs: 2 } })
+  await close()
 })
 
 test("rollouts that agents made: chosen on the page, judged by reward, feedback, labels or scores, and trained on", async () => {
   const attempts = await fillRollouts(heddle, "local/attempts")
-  const { page, complaints } = await signedIn(browser, heddle, "/local/attempts/train")
+  const { page, complaints, close } = await signedIn(browser, heddle, "/local/attempts/train")
   await page.getByLabel("Rows", { exact: true }).selectOption("rollouts")
   const start = (count: string) => page.getByRole("button", { name: new RegExp(`^Start on ${count}\\b`) })
   // Four have a reward; of two others nobody said anything.
@@ -236,6 +238,7 @@ test("rollouts that agents made: chosen on the page, judged by reward, feedback,
     attempts.map((attempt, index) => [attempt, index % 2]),
   )
   expect(complaints).toEqual([])
+  await close()
 })
 
 /** A model that is named in the address, so that it does not matter which others there are. */
@@ -343,7 +346,7 @@ test("a model that is not there is told, and no other one learns in its place", 
 })
 
 test("the page says what is missing, shows a refused field's error at the field, and starts no job", async () => {
-  const { page } = await open(`/train?ids=${ids[0]}&mode=rl`)
+  const { page, close } = await open(`/train?ids=${ids[0]}&mode=rl`)
   await page.getByText("Name the field that the reward is.").waitFor()
   await field(page, "Reward", "no.such.field")
   await page
@@ -351,6 +354,7 @@ test("the page says what is missing, shows a refused field's error at the field,
     .last()
     .waitFor()
   expect(await page.getByRole("button", { name: "Start" }).isDisabled()).toBe(true)
+  await close()
 })
 
 test("on a telephone it is one column, and a long field breaks", async () => {
@@ -362,9 +366,10 @@ test("on a telephone it is one column, and a long field breaks", async () => {
     feedback_type,
     payload: { value: 1 },
   })
-  const { page } = await open(`/train?ids=${ids[0]},${ids[1]}`, { viewport: phone })
+  const { page, close } = await open(`/train?ids=${ids[0]},${ids[1]}`, { viewport: phone })
   await page.getByRole("button", { name: /Start on 2 rows/ }).waitFor()
   const known = await page.getByRole("button", { name: feedback_type }).boundingBox()
   expect((known?.x ?? 0) + (known?.width ?? 0)).toBeLessThanOrEqual(390 - 16)
   expect(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true)
+  await close()
 })
