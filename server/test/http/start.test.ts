@@ -66,8 +66,11 @@ test("a first start that fails on a port in use leaves the key to the next start
 test("a start that is stopped says so and leaves nothing but its folder, with which the next start goes on", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "heddle-start-"))
   const [data, temporary] = ["data", "tmp"].map((name) => path.join(folder, name)) as [string, string]
-  await Promise.all([mkdir(temporary), copyCatalogTemplate(data)])
-  const env = { HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "", TMPDIR: temporary }
+  // In the place of the engine: it never listens, as the engine does not at that time, and ends with its server.
+  const python = path.join(folder, "python")
+  const program = writeFile(python, "#!/bin/sh\nexec cat > /dev/null\n", { mode: 0o755 })
+  await Promise.all([mkdir(temporary), copyCatalogTemplate(data), program])
+  const env = { HEDDLE_PYTHON: python, HEDDLE_LOG: "fatal", HEDDLE_ADMIN_KEY: "", TMPDIR: temporary }
   const stopped = launchServer(data, env)
   stopped.url.catch(() => undefined)
   await expect.poll(() => readdir(data).catch(() => []), { timeout: 20_000, interval: 2 }).toContain("lock")

@@ -97,6 +97,7 @@ async function writeStep(base: string, writer: number, count: number): Promise<v
 }
 
 async function write(writer: Writer): Promise<void> {
+  writer.stops = false
   while (!writer.stops) {
     await writeStep(url, writer.number, writer.steps)
     writer.steps += 1
@@ -162,10 +163,10 @@ describe("platform-wandb 15: while everything is written to", () => {
     { timeout: 300_000 },
     async () => {
       const all = Array.from({ length: writers }, (_, number): Writer => ({ number, steps: 0, stops: false }))
-      const writing = Promise.all(all.map(write))
-      writing.catch(() => undefined)
       for (let round = 0; round < rounds; round++) {
         const from = all.map(({ steps }) => steps)
+        const writing = Promise.all(all.map(write))
+        writing.catch(() => undefined)
         await expect
           .poll(() => all.every(({ number, steps }) => steps > (from[number] ?? 0) + 1), { timeout: 60_000 })
           .toBe(true)
@@ -173,6 +174,8 @@ describe("platform-wandb 15: while everything is written to", () => {
         const { name } = await madeBackup()
         const after = all.map(({ steps }) => steps)
         expect(after.some((steps, writer) => steps > (before[writer] ?? 0))).toBe(true)
+        for (const writer of all) writer.stops = true
+        await writing
         const { dir, at } = await restored(name)
         const stored = await storedAt(at.url)
         for (const { number } of all) {
@@ -196,8 +199,6 @@ describe("platform-wandb 15: while everything is written to", () => {
       // What is not listed there, no backup would have.
       const entries = Object.keys(dataEntries)
       expect((await readdir(opened.config.dataDir)).filter((name) => !entries.includes(name))).toEqual([])
-      for (const writer of all) writer.stops = true
-      await writing
       const stored = await storedAt(url)
       for (const { number, steps } of all) {
         for (let count = 0; count < steps; count++)

@@ -11,11 +11,16 @@ const rounds = process.env["HEDDLE_SLOW_TESTS"] === undefined ? 2 : 10
 
 let dataDir: string
 let stores: NodeJS.ProcessEnv
+/** The server that was started after the last kill; the next test uses it. */
+let running: RunningServer | null = null
 beforeAll(async () => {
   dataDir = await mkdtemp(path.join(tmpdir(), "heddle-crash-"))
   stores = await newStores(dataDir)
 })
-afterAll(() => rm(dataDir, { recursive: true, force: true }))
+afterAll(async () => {
+  running?.process.kill("SIGKILL")
+  await rm(dataDir, { recursive: true, force: true })
+})
 
 /** Without an engine, so that jobs are stored and wait. */
 const env = { HEDDLE_PYTHON: "/bin/false", HEDDLE_LOG: "fatal" }
@@ -70,13 +75,12 @@ test(
     for (const id of acknowledged.models) expect(await get(server, `/v1/preview/models/${id}/checkpoints`)).toBe(200)
     for (const id of acknowledged.jobs) expect(await get(server, `/v1/preview/training-jobs/${id}`)).toBe(200)
     expect(await readdir(path.join(dataDir, "blobs", "tmp"))).toEqual([])
-    server.process.kill("SIGTERM")
-    expect(await once(server.process, "exit")).toEqual([0, null])
+    running = server
   },
 )
 
 test("a second server on the same folder is refused with the reason, and does the first no harm", async () => {
-  const first = await startReady()
+  const first = running ?? (await startReady())
   const second = launchServer(dataDir, { ...env, ...stores })
   await expect(second.url).rejects.toThrow(`is in use by another Heddle server (process ${first.process.pid})`)
   expect(await get(first, "/v1/health")).toBe(200)

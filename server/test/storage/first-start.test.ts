@@ -97,6 +97,7 @@ async function damageTraces(): Promise<void> {
 }
 
 test("traces of a first start that did not come to its end are made anew; those that were opened once are kept and named", async () => {
+  await copyCatalogTemplate(dataDir())
   await startAndStop()
   await damageTraces()
   const traces = path.join(dataDir(), "traces")
@@ -111,6 +112,7 @@ test("traces of a first start that did not come to its end are made anew; those 
 })
 
 test("traces of which a part is cut off are told as damaged until somebody gives their rows up", async () => {
+  await copyCatalogTemplate(dataDir())
   const count = async () => {
     const server = await startServer(dataDir(), { HEDDLE_LOG: "silent", HEDDLE_ENGINE: "none" })
     const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" }
@@ -150,6 +152,7 @@ test.each([
     "PGlite",
   ],
 ])("a catalog %s is told as damaged, and nothing is begun in its place", async (_, damage, why) => {
+  await copyCatalogTemplate(dataDir())
   await startAndStop()
   const catalog = path.join(dataDir(), "catalog")
   await damage(catalog)

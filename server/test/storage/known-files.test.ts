@@ -67,6 +67,7 @@ test("nor is one with calls", async () => {
   await whileStarted(dataDir, null, async (url) => void (await ask(`${url}/call/start`, { start })))
   const catalog = path.join(dataDir, "catalog")
   await rename(catalog, `${catalog}-away`)
+  await copyCatalogTemplate(dataDir)
   await expect(whileStarted(dataDir, null, async () => undefined)).rejects.toThrow(
     `the data folder ${dataDir} has calls or their like, and the catalog in it is empty, so nobody would see them. ` +
       "If it is in a PostgreSQL server, set HEDDLE_POSTGRES_URL; if not, put a backup in the folder's place",
