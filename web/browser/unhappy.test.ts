@@ -280,7 +280,7 @@ test("when the server restarts under an open page, its data stays, and it goes o
 }, 180_000)
 
 test("a chart whose code the server did not give says so, and is drawn when it comes", async () => {
-  const { page, close } = await signedIn(browser, heddle, "/local/none")
+  const { page, close } = await signedIn(browser, heddle, null)
   const code = "**/assets/plot-options-*.js"
   await page.route(code, (route) => route.fulfill({ status: 404 }))
   await page.goto(`${heddle.url}/design`)
