@@ -4,6 +4,7 @@ import { elementTexts, memberTexts } from "../../json/json-text.ts"
 import { tableOfDataset } from "../../objects/dataset-table.ts"
 import { ApiError } from "../api-error.ts"
 import { send } from "../client.ts"
+import { isConflict } from "../is-conflict.ts"
 import { queryClient } from "../queries.ts"
 
 interface AddedRow {
@@ -46,7 +47,7 @@ async function addRow({ projectId, dataset, row }: AddedRow): Promise<{ digest: 
     try {
       return { digest: await createVersion(projectId, dataset, before, table), row: table.row }
     } catch (error) {
-      if (!isOvertaken(error) || attempt === mostTries) throw error
+      if (!isConflict(error) || attempt === mostTries) throw error
     }
     /* oxlint-enable no-await-in-loop */
   }
@@ -149,7 +150,7 @@ function tableOf(answer: ReturnType<typeof memberTexts>, rows: string): Table {
 
 /**
  * The digest of the version, which follows `before`; null: there is none yet.
- * @throws {ApiError} {@link isOvertaken} when the newest version is another.
+ * @throws {ApiError} {@link isConflict} when the newest version is another.
  */
 async function createVersion(
   projectId: string,
@@ -163,17 +164,13 @@ async function createVersion(
   const latest = text(before?.digest ?? null)
   const created = await post("/obj/create", `{"obj":{${place},"expected_latest":${latest},"val":${val}}}`).catch(
     (error: unknown) => {
-      if (!isOvertaken(error)) throw error
+      if (!isConflict(error)) throw error
       const { status, code, requestId } = error
       const message = `Another version of “${dataset}” was published meanwhile; make the changes there.`
       throw new ApiError(message, { status, code, requestId, cause: error })
     },
   )
   return JSON.parse(created.get("digest") ?? '""') as string
-}
-
-function isOvertaken(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 409 && error.code === "conflict"
 }
 
 function newDataset(name: string): string {

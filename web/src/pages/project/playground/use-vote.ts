@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router"
 import { useRef } from "react"
 import { ApiError } from "../../../api/api-error.ts"
 import { useGiveFeedbackTogether } from "../../../api/calls/feedback-batch.ts"
+import { isConflict } from "../../../api/is-conflict.ts"
 import { newId } from "../../../labelling/new-id.ts"
 import { isHidden, orderOf, votesOf, withStoredVerdicts, withVerdicts } from "../../../playground/blind.ts"
 import type { Conversation } from "../../../playground/conversation.ts"
@@ -104,5 +105,3 @@ function useStoredVote(projectId: string, conversationId: string) {
       changeConversation(conversationId, (now) => withStoredVerdicts(now, judged)),
   })
 }
-
-const isConflict = (error: unknown) => error instanceof ApiError && error.code === "conflict"
