@@ -1,5 +1,6 @@
 """Memory of the operating system's pages: costs nothing until it is written, and nothing once it is given back."""
 
+import contextlib
 import mmap
 import sys
 
@@ -18,6 +19,13 @@ class Pages:
     def __init__(self, size: int):
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
         self._map = mmap.mmap(-1, max(size, mmap.PAGESIZE), flags=flags)
+        self._keep_pages_small()
+
+    def _keep_pages_small(self) -> None:
+        """Where the system makes pages of 2 MiB by itself, one token would take such a page in each plane of a line."""
+        # A system without large pages refuses.
+        with contextlib.suppress(AttributeError, OSError):
+            self._map.madvise(mmap.MADV_NOHUGEPAGE)
 
     def tensor(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """All of it as one tensor. The mapping lives as long as the tensor or a view of it."""

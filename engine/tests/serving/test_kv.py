@@ -2,6 +2,8 @@
 
 import gc
 import random
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -143,6 +145,16 @@ def test_memory_of_lines_that_ended_is_given_back(base):
     for line in lines:
         memory.release(line)
     assert resident_bytes() - before < 0.1 * taken
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
+def test_no_page_of_a_line_becomes_a_large_one(base):
+    """Where the system makes them by itself, a line of 64 tokens would take 2 MiB in each of its planes."""
+    memory = SlabMemory(base.decoder, 1 << 40, 4)
+    start = memory._pages.data.data_ptr()
+    mappings = re.findall(r"^(\w+)-(\w+) .*?^VmFlags: (.*?)$", Path("/proc/self/smaps").read_text(), re.M | re.S)
+    [flags] = [flags for first, end, flags in mappings if int(first, 16) <= start < int(end, 16)]
+    assert "nh" in flags.split()
 
 
 def test_lines_that_follow_each_other_use_the_same_pages(base):
