@@ -24,8 +24,6 @@ class TextTokenizer:
         """`model_tokens`: how many a model has weights for. Raises `invalid` where it lacks any but added tokens."""
         self.config = tokenizer_config(folder)
         self._tokenizer = read_tokenizer(folder, self.config)
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
         special = {token_id: token.content for token_id, token in added.items() if token.special}
@@ -128,7 +126,8 @@ class TextTokenizer:
     @cached_property
     def _byte_level(self) -> bool:
         """Whether symbols spell bytes (GPT-2's alphabet) rather than text with `▁` for a space."""
-        decoder = json.loads(self._tokenizer.to_str()).get("decoder") or {}
+        part = self._tokenizer.decoder
+        decoder = {} if part is None else json.loads(part.__getstate__())
         return any(part.get("type") == "ByteLevel" for part in [decoder, *decoder.get("decoders", [])])
 
     def _end_of_turn_ids(self, folder: Path, model_tokens: int | None) -> frozenset[int]:

@@ -119,6 +119,18 @@ def test_tokens_that_the_config_alone_lists_are_tokens_as_in_transformers(model_
     assert 321 not in tokenizer.special_ids
 
 
+def test_models_with_the_same_tokenizer_share_one(model_folders, tmp_path):
+    """Each that is made takes memory, and every other thread waits meanwhile."""
+    original = TextTokenizer(model_folders("qwen3"))
+    folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
+    assert TextTokenizer(folder)._tokenizer is original._tokenizer
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    listed = {"320": {"content": "<|over|>", "special": True}}
+    (folder / "tokenizer_config.json").write_text(json.dumps({**config, "added_tokens_decoder": listed}))
+    other = TextTokenizer(folder)
+    assert (other.encode("<|over|>"), other.vocab_size, original.vocab_size) == ([320], 321, 320)
+
+
 def test_a_file_that_is_no_tokenizer_is_refused_by_its_name(tmp_path):
     """A model cloned without git-lfs has pointers in place of its large files."""
     (tmp_path / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
