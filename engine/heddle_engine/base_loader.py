@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from .bases import Base, Bases
 from .fair_pool import FairPool
 from .shared_calls import SharedCalls
+from .threads import usable_cores
 
-_FINDING, _ASKING, _LOADING = 4, 4, 2
-"""How many models are looked for in folders, asked of the hub, and loaded, at a time."""
+_FINDING, _ASKING, _FETCHING = 4, 4, 2
+"""How many models are looked for in folders, asked of the hub, and downloaded, at a time."""
+_MOST_LOADING, _CORES_EACH = 2, 2
+"""So many models are loaded at a time, but no more than one for two cores: each keeps one from those that decode."""
 _AGAIN_S = 1.0
 """After how long at least a model that is being loaded is tried again to be unloaded."""
 
@@ -27,13 +30,15 @@ class BaseLoader:
         self._finders = FairPool(_FINDING, _FINDING, "find")
         # A hub that does not answer keeps its threads for minutes, also when nobody waits any more.
         self._askers = FairPool(_ASKING, _ASKING, "hub")
-        self._loaders = FairPool(_LOADING, _LOADING, "load")
+        self._fetchers = FairPool(_FETCHING, _FETCHING, "fetch")
+        loading = min(_MOST_LOADING, max(1, usable_cores() // _CORES_EACH))
+        self._loaders = FairPool(loading, loading, "load")
         self._found: SharedCalls[Base] = SharedCalls()
         self._loaded: SharedCalls[None] = SharedCalls()
 
     @property
     def num_loading(self) -> int:
-        return self._loaders.num_running
+        return self._fetchers.num_running + self._loaders.num_running
 
     def loaded_names(self) -> list[str]:
         """Of the bases whose weights are in memory, each name they were asked for."""
@@ -57,7 +62,13 @@ class BaseLoader:
     async def load(self, base: Base) -> None:
         """Return with its weights in memory."""
         if not base.is_loaded:
-            await self._loaded.get(base, lambda: self._loaders.run("", base.load))
+            await self._loaded.get(base, lambda: self._fetch_and_load(base))
+
+    async def _fetch_and_load(self, base: Base) -> None:
+        # A download of hours holds up no model that is there.
+        if base.from_hub:
+            await self._fetchers.run("", base.fetch)
+        await self._loaders.run("", base.load)
 
     @contextmanager
     def kept(self, base: Base) -> Iterator[None]:

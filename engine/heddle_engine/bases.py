@@ -74,6 +74,11 @@ class Base:
     def is_loaded(self) -> bool:
         return self._decoder is not None
 
+    def fetch(self) -> None:
+        """Have the weights on disk. Raises `unavailable`."""
+        if self.from_hub:
+            fetch_weights(self.name, self.folder)
+
     def load(self) -> None:
         """Have the weights in memory."""
         _ = self.decoder
@@ -91,8 +96,7 @@ class Base:
     def decoder(self) -> Decoder:
         with self._lock:
             if self._decoder is None:
-                if self.from_hub:
-                    fetch_weights(self.name, self.folder)
+                self.fetch()
                 # Weights made in inference mode could not take part in a trainer's graph.
                 with torch.inference_mode(False):
                     self._decoder = load_decoder(self.folder, self.config, self._device, self.dtype)
