@@ -30,6 +30,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   export: () => import("./export.ts"),
   gpu: () => import("./gpu.ts"),
   ingest: () => import("./ingest.ts"),
+  "kv-memory": () => import("./kv-memory.ts"),
   labelling: () => import("./labelling.ts"),
   latency: () => import("./latency.ts"),
   loading: () => import("./loading.ts"),
