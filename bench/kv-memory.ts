@@ -12,6 +12,7 @@ import { temporaryFolder } from "./harness/paths.ts"
 import { atLeast, atMost, type Findings, measurement } from "./harness/result.ts"
 
 export const options = {
+  /** How long requests come. */
   minutes: { type: "string", default: "20" },
   /** HEDDLE_ENGINE_KV_BYTES, in MiB. */
   kv: { type: "string", default: "1024" },
