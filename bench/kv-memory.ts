@@ -36,9 +36,8 @@ interface Sample {
 }
 
 export async function run(given: Options): Promise<Findings> {
-  const [minutes, kv, cache, requests] = (["minutes", "kv", "cache", "requests"] as const).map((name) =>
-    count(given, name),
-  ) as [number, number, number, number]
+  const [minutes, requests] = [count(given, "minutes"), count(given, "requests")]
+  const [kv, cache] = [count(given, "kv"), count(given, "cache")]
   const base = await baseModel("small")
   await using server = await startHeddle(temporaryFolder(), {
     env: { HEDDLE_ENGINE_KV_BYTES: String(kv * 2 ** 20), HEDDLE_ENGINE_CACHE_BYTES: String(cache * 2 ** 20) },
@@ -67,7 +66,8 @@ export async function run(given: Options): Promise<Findings> {
   ])
   for (const error of found.errors.slice(0, 20)) progress(error)
   const limit = kv + cache
-  const highest = Math.max(...samples.map((sample) => sample.paged))
+  const paged = samples.map((sample) => sample.paged)
+  const highest = Math.max(...paged)
   const alive = descendants(server.pid).slice(1)
   return {
     method: [
@@ -79,15 +79,11 @@ export async function run(given: Options): Promise<Findings> {
     measurements: [
       measurement("answered", "requests", [found.lengths.length]),
       measurement("length of those answered", "tokens", found.lengths),
-      measurement(
-        "memory of keys, values and kept prompts",
-        "MiB",
-        samples.map((sample) => sample.paged),
-      ),
+      measurement("memory of keys, values and kept prompts", "MiB", paged),
       measurement(
         "engine, resident",
         "MiB",
-        samples.map((sample) => sample.engine),
+        samples.map(({ engine: whole }) => whole),
       ),
     ],
     bars: [
