@@ -806,6 +806,27 @@ describe("two calls compared", () => {
     await close()
   })
 
+  test("whoever goes elsewhere until the one before is found is not led away from there", async () => {
+    const pair = [1, 2].map((place) => callOf({ op_name: "left", question: `left ${place}` }))
+    await sendTo("local/elsewhere", pair)
+    const { page, close } = await signedIn(browser, heddle, `/local/elsewhere/traces/${pair[1]?.trace_id}`)
+    const isSearch = (request: Request) => request.postData()?.includes("op_names") === true
+    const go = Promise.withResolvers<void>()
+    await page.route("**/calls/stream_query", async (route) => {
+      if (isSearch(route.request())) await go.promise
+      await route.continue()
+    })
+    await page.getByRole("button", { name: "Compare with the one before" }).click()
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Models & jobs" }).click()
+    await page.getByRole("heading", { name: "Models & jobs", level: 1 }).waitFor()
+    const found = page.waitForResponse((response) => isSearch(response.request()))
+    go.resolve()
+    await (await found).finished()
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+    expect(new URL(page.url()).pathname).toBe("/local/elsewhere/models")
+    await close()
+  })
+
   test("calls that are not there say so, and without calls it says how to choose", async () => {
     const { page, close } = await signedIn(browser, heddle, `/${project}/traces/compare?calls=one,two`)
     await page.getByText("The calls are not here.").waitFor()

@@ -4,18 +4,22 @@ import { useState } from "react"
 import { useCreateProject } from "../../api/organization/projects.ts"
 import { SelectField, TextField } from "../../components/controls/field.tsx"
 import { FormDialog } from "../../components/layers/form-dialog.tsx"
+import { useWhileShown } from "../../url/use-while-shown.ts"
 
 export function NewProject({ entities, onClose }: { entities: readonly string[]; onClose: () => void }) {
   const [entity, setEntity] = useState(entities[0] ?? "")
   const [name, setName] = useState("")
   const create = useCreateProject()
   const navigate = useNavigate()
+  const whileShown = useWhileShown()
   const submit = () => {
     create.mutate(
       { entity, name: name.trim() },
       {
-        onSuccess: (project) =>
-          void navigate({ to: "/$entity/$project", params: { entity: project.entity, project: project.name } }),
+        onSuccess: (project) => {
+          const params = { entity: project.entity, project: project.name }
+          void whileShown(() => navigate({ to: "/$entity/$project", params }))
+        },
       },
     )
   }

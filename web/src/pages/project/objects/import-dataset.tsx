@@ -12,6 +12,7 @@ import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { type FilePreview, previewCsv, previewLines } from "../../../objects/file-preview.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { useWhileShown } from "../../../url/use-while-shown.ts"
 import { FileColumns } from "./file-columns.tsx"
 import styles from "./import-dataset.module.css"
 
@@ -30,6 +31,7 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const [name, setName] = useState("")
   const navigate = useNavigate()
+  const whileShown = useWhileShown()
   const store = useImportDataset()
   const choose = async (file: File | undefined) => {
     store.reset()
@@ -46,7 +48,7 @@ export function ImportDataset({ project, onClose }: { project: CurrentProject; o
         onSuccess: ({ object_id: object, version_index: index }) => {
           if (object === null) return
           const params = { ...project.params, name: object, version: `v${index}` }
-          void navigate({ to: "/$entity/$project/objects/$name/versions/$version", params })
+          void whileShown(() => navigate({ to: "/$entity/$project/objects/$name/versions/$version", params }))
         },
       },
     )

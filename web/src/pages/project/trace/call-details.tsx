@@ -30,6 +30,7 @@ import { formatExact } from "../../../format/numbers.ts"
 import { formatBytes } from "../../../format/sizes.ts"
 import { formatMoment, formatWholeTime } from "../../../format/times.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
+import { useWhileShown } from "../../../url/use-while-shown.ts"
 import { CallCode } from "./call-code.tsx"
 import styles from "./call-details.module.css"
 import { CallFacts } from "./call-facts.tsx"
@@ -99,16 +100,14 @@ export function CallDetails({ project, span, tab, onTab, onStep }: CallDetailsPr
 /** The previous call of the same function: where an answer got worse, that is the first question. */
 function CompareBefore({ project, call }: { project: CurrentProject; call: Call }) {
   const navigate = useNavigate()
+  const whileShown = useWhileShown()
   const [problem, setProblem] = useState<string | null>(null)
   const compare = async () => {
     try {
       const before = await findCallBefore(project.id, call)
       if (before === null) return setProblem("It is the first of its kind.")
-      await navigate({
-        to: "/$entity/$project/traces/compare",
-        params: project.params,
-        search: { calls: [before, call.id] },
-      })
+      const search = { calls: [before, call.id] }
+      await whileShown(() => navigate({ to: "/$entity/$project/traces/compare", params: project.params, search }))
     } catch (error) {
       setProblem((error as Error).message)
     }
