@@ -4,25 +4,40 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+
+import torch
 
 from .bases import Base, Bases
 from .fair_pool import FairPool
 from .shared_calls import SharedCalls
-from .threads import usable_cores
 
 _FINDING, _ASKING, _FETCHING = 4, 4, 2
 """How many models are looked for in folders, asked of the hub, and downloaded, at a time."""
 _MOST_LOADING, _CORES_EACH = 2, 2
-"""So many models are loaded at a time, but no more than one for two cores: each keeps one from those that decode."""
 _AGAIN_S = 1.0
 """After how long at least a model that is being loaded is tried again to be unloaded."""
+
+
+def loads_at_once(cores: int, device: torch.device) -> int:
+    """Two; where a CPU decodes, no more than one for two cores, since each load keeps one busy."""
+    return _MOST_LOADING if device.type == "cuda" else min(_MOST_LOADING, max(1, cores // _CORES_EACH))
 
 
 class BaseLoader:
     """Used from the event loop only."""
 
-    def __init__(self, bases: Bases, idle_s: int | None = None, unloading: Callable[[Base], None] = lambda _base: None):
-        """`idle_s`: how long weights stay that nobody uses, None: for ever. `unloading` is told of those that go."""
+    def __init__(
+        self,
+        bases: Bases,
+        idle_s: int | None = None,
+        unloading: Callable[[Base], None] = lambda _base: None,
+        loading: int = _MOST_LOADING,
+    ):
+        """`idle_s`: how long weights stay that nobody uses, None: for ever. `unloading` is told of those that go.
+
+        `loading`: how many models are loaded at a time.
+        """
         self._bases = bases
         self._idle_s, self._unloading = idle_s, unloading
         self._users: Counter[Base] = Counter()
@@ -31,10 +46,10 @@ class BaseLoader:
         # A hub that does not answer keeps its threads for minutes, also when nobody waits any more.
         self._askers = FairPool(_ASKING, _ASKING, "hub")
         self._fetchers = FairPool(_FETCHING, _FETCHING, "fetch")
-        loading = min(_MOST_LOADING, max(1, usable_cores() // _CORES_EACH))
         self._loaders = FairPool(loading, loading, "load")
         self._found: SharedCalls[Base] = SharedCalls()
         self._loaded: SharedCalls[None] = SharedCalls()
+        self._fetching: dict[Base, asyncio.Task[None]] = {}
 
     @property
     def num_loading(self) -> int:
@@ -65,10 +80,23 @@ class BaseLoader:
             await self._loaded.get(base, lambda: self._fetch_and_load(base))
 
     async def _fetch_and_load(self, base: Base) -> None:
-        # A download of hours holds up no model that is there.
-        if base.from_hub:
-            await self._fetchers.run("", base.fetch)
+        # Downloads have threads of their own: one may take hours, and holds up no model that is there.
+        if base.from_hub and await self._finders.run("", base.lacks_weights):
+            await self._fetch(base)
         await self._loaders.run("", base.load)
+
+    async def _fetch(self, base: Base) -> None:
+        """Return with its weights on disk. A download that nobody waits for goes on: who comes back waits for it."""
+        task = self._fetching.get(base)
+        if task is None:
+            task = self._fetching[base] = asyncio.ensure_future(self._fetchers.run("", base.fetch))
+            task.add_done_callback(partial(self._fetched, base))
+        await asyncio.shield(task)
+
+    def _fetched(self, base: Base, task: "asyncio.Task[None]") -> None:
+        del self._fetching[base]
+        if not task.cancelled():
+            task.exception()  # nobody may be there to be told
 
     @contextmanager
     def kept(self, base: Base) -> Iterator[None]:
@@ -84,10 +112,12 @@ class BaseLoader:
                 self._unloads[base] = asyncio.get_running_loop().call_later(self._idle_s, self._unload, base)
 
     def _unload(self, base: Base) -> None:
+        was_loaded = base.is_loaded
         if not base.unload():
-            # Who asked for it has left meanwhile. To wait here, for a download even, would hold up everything else.
+            # Who asked for it has left while it is read. To wait here would hold up everything else.
             again = max(self._idle_s, _AGAIN_S)
             self._unloads[base] = asyncio.get_running_loop().call_later(again, self._unload, base)
             return
         del self._unloads[base]
-        self._unloading(base)
+        if was_loaded:
+            self._unloading(base)

@@ -16,7 +16,7 @@ from .model.config_fields import refused
 from .model.decoder import Decoder
 from .model.families import language_settings
 from .model.files.hub import fetch_weights, hub_folder, local_folder
-from .model.files.weight_files import check_weights
+from .model.files.weight_files import check_weights, missing_weights
 from .model.files.weights import check_experts, load_decoder
 from .model.number_format import automatic_format, name_of
 from .streams import wait_for
@@ -73,6 +73,10 @@ class Base:
     @property
     def is_loaded(self) -> bool:
         return self._decoder is not None
+
+    def lacks_weights(self) -> bool:
+        """Whether `fetch` has something to download."""
+        return self.from_hub and bool(missing_weights(self.folder))
 
     def fetch(self) -> None:
         """Have the weights on disk. Raises `unavailable`."""

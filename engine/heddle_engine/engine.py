@@ -11,7 +11,7 @@ import torch
 
 from . import __version__, progress
 from .allocator import give_back_freed_pages
-from .base_loader import BaseLoader
+from .base_loader import BaseLoader, loads_at_once
 from .bases import Base, Bases
 from .errors import EngineError
 from .exports.exporter import Exporter
@@ -60,7 +60,8 @@ class Engine:
         bases = Bases(dtype=FORMATS[settings.dtype], sandbox=sandbox, adapter_bytes=settings.adapter_bytes)
         self._device = bases.device
         warn_of_slow_format(FORMATS[settings.dtype], self._device)
-        self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading)
+        loading = loads_at_once(cores, self._device)
+        self._bases = BaseLoader(bases, settings.unload_idle_s, self._unloading, loading)
         self._serving = self._backend(cores)
         self._workers, training_cores = self._training_workers(cores)
         self._training = TrainingThread(training_cores)

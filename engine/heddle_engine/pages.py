@@ -22,8 +22,12 @@ class Pages:
         self._keep_pages_small()
 
     def _keep_pages_small(self) -> None:
-        """Where the system makes pages of 2 MiB by itself, one token would take such a page in each plane of a line."""
-        # A system without large pages refuses.
+        """Where the system makes pages of 2 MiB by itself, the first byte that is written would take as much.
+
+        Lines of keys and values are long stretches of which the beginnings are written: in each layer one for the keys
+        and one for the values of every key head.
+        """
+        # A system that knows no large pages refuses.
         with contextlib.suppress(AttributeError, OSError):
             self._map.madvise(mmap.MADV_NOHUGEPAGE)
 

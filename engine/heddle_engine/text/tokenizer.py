@@ -126,8 +126,9 @@ class TextTokenizer:
     @cached_property
     def _byte_level(self) -> bool:
         """Whether symbols spell bytes (GPT-2's alphabet) rather than text with `▁` for a space."""
-        part = self._tokenizer.decoder
-        decoder = {} if part is None else json.loads(part.__getstate__())
+        used = self._tokenizer.decoder
+        # Its JSON, for which the library has no other way but to write the whole tokenizer.
+        decoder = {} if used is None else json.loads(used.__getstate__())
         return any(part.get("type") == "ByteLevel" for part in [decoder, *decoder.get("decoders", [])])
 
     def _end_of_turn_ids(self, folder: Path, model_tokens: int | None) -> frozenset[int]:

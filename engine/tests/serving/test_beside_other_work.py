@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from heddle_engine import bases
 from heddle_engine.bases import Base
 from heddle_engine.engine import Engine
 from heddle_engine.errors import EngineError
@@ -106,22 +105,6 @@ def test_a_hub_that_does_not_answer_holds_up_no_model_in_a_folder(refs, monkeypa
         assert not any(call.done() for call in looking)
         go.set()
         assert [(await call)["name"] for call in looking] == names
-
-    run(scenario)
-
-
-def test_downloads_of_weights_hold_up_no_model_in_a_folder(refs, monkeypatch):
-    monkeypatch.setattr("heddle_engine.bases.hub_folder", lambda name: Path(refs["slow"]["path"]))
-    go = held_up(monkeypatch, bases, "fetch_weights", lambda *_: True)
-
-    async def scenario(engine):
-        waiting = asyncio.ensure_future(engine.chat(chat({"name": "some/model"}, "other"), print))
-        while not engine.heartbeat()["loading"]:
-            await asyncio.sleep(0.01)
-        await short_chats(engine, refs["here"], 1)
-        assert not waiting.done()
-        go.set()
-        assert (await waiting)["completion_tokens"] == 2
 
     run(scenario)
 

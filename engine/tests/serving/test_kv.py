@@ -149,7 +149,7 @@ def test_memory_of_lines_that_ended_is_given_back(base):
 
 @pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
 def test_no_page_of_a_line_becomes_a_large_one(base):
-    """Where the system makes them by itself, a line of 64 tokens would take 2 MiB in each of its planes."""
+    """Where the system makes them by itself, a token would take 2 MiB for the keys of each head in each layer."""
     memory = SlabMemory(base.decoder, 1 << 40, 4)
     start = memory._pages.data.data_ptr()
     mappings = re.findall(r"^(\w+)-(\w+) .*?^VmFlags: (.*?)$", Path("/proc/self/smaps").read_text(), re.M | re.S)

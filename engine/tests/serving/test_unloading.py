@@ -71,7 +71,7 @@ def test_a_model_stays_while_anybody_uses_it_and_for_ever_without_the_setting(re
 
 
 def test_a_model_whose_client_left_while_it_was_loaded_holds_nothing_up(ref, monkeypatch):
-    """Its weights may come from the hub for an hour; they go once they are there."""
+    """Its weights may be read from a slow disk; they go once they are there."""
     entered, let_go, was_let_go, tries = threading.Event(), threading.Event(), [], []
     real = Base.unload
 

@@ -120,7 +120,7 @@ def test_tokens_that_the_config_alone_lists_are_tokens_as_in_transformers(model_
 
 
 def test_models_with_the_same_tokenizer_share_one(model_folders, tmp_path):
-    """Each that is made takes memory, and every other thread waits meanwhile."""
+    """To make another takes memory, and stops every other thread meanwhile."""
     original = TextTokenizer(model_folders("qwen3"))
     folder = shutil.copytree(model_folders("qwen3"), tmp_path / "model")
     assert TextTokenizer(folder)._tokenizer is original._tokenizer
