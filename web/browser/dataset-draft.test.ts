@@ -143,26 +143,30 @@ test("a draft is not changed while it is published, and is gone also when its pa
   await close()
 })
 
-test("whoever goes on to a page whose code is slow to come is not led back by what is published meanwhile", async () => {
+test("what is published leads nobody back who is on the way to a page whose code is slow to come", async () => {
   await publish("left", rows)
   const { page, close } = await open("left")
   await changeFirst(page, (text) => text.replace("zip", "zipper"))
-  const held = new Map<string, () => void>()
-  const hold = (what: string) =>
-    page.route(what, async (route) => {
-      await new Promise<void>((resolve) => held.set(what, resolve))
+  const hold = async (what: string) => {
+    const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(what, async (route) => {
+      come.resolve()
+      await go.promise
       await route.continue()
     })
-  await hold("**/table/update")
-  await hold("**/assets/evaluations-page*.js")
+    return { come: come.promise, go: go.resolve }
+  }
+  const change = await hold("**/table/update")
+  const code = await hold("**/assets/evaluations-page*.js")
   await draft(page).getByRole("button", { name: "Publish as v1" }).click()
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Evaluations" }).click()
   await page.waitForURL("**/evaluations*")
-  held.get("**/table/update")?.()
+  await Promise.all([change.come, code.come])
+  change.go()
   const isKept = () => page.evaluate<boolean>(`Object.values(sessionStorage).some((text) => text.includes("zipper"))`)
   await expect.poll(isKept).toBe(false)
   expect(new URL(page.url()).pathname).toBe(`/${project}/evaluations`)
-  held.get("**/assets/evaluations-page*.js")?.()
+  code.go()
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor()
   await close()
 })

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http"
 import { request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Browser } from "playwright-core"
+import type { Browser, Request } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, newVisit } from "./support/browser.ts"
 import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
@@ -154,6 +154,33 @@ test("the palette finds what is in the project by its name, and a call by its id
   await find(trace)
   await page.keyboard.press("Enter")
   await page.waitForURL(`**/local/support/traces/${trace}`)
+  await close()
+})
+
+test("whoever has gone elsewhere when the palette finds a call stays there", async () => {
+  const { page, close } = await open("/local/support")
+  const id = randomUUID()
+  const isSearch = (request: Request) => request.postData()?.includes(id) === true
+  const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route("**/calls/stream_query", async (route) => {
+    if (isSearch(route.request())) {
+      come.resolve()
+      await go.promise
+    }
+    await route.continue()
+  })
+  await page.getByRole("button", { name: "Search or jump" }).click()
+  await page.getByRole("searchbox", { name: "Search or jump" }).fill(id)
+  await page.getByRole("menuitem", { name: "call or trace with this id" }).waitFor()
+  await page.keyboard.press("Enter")
+  await come.promise
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Evaluations" }).click()
+  await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor()
+  const found = page.waitForResponse((response) => isSearch(response.request()))
+  go.resolve()
+  await (await found).finished()
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+  expect(new URL(page.url()).pathname).toBe("/local/support/evaluations")
   await close()
 })
 

@@ -806,7 +806,7 @@ describe("two calls compared", () => {
     await close()
   })
 
-  test("whoever goes elsewhere until the one before is found is not led away from there", async () => {
+  test("whoever has gone elsewhere when the call before is found stays there", async () => {
     const pair = [1, 2].map((place) => callOf({ op_name: "left", question: `left ${place}` }))
     await sendTo("local/elsewhere", pair)
     const { page, close } = await signedIn(browser, heddle, `/local/elsewhere/traces/${pair[1]?.trace_id}`)

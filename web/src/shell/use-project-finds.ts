@@ -2,7 +2,7 @@
  * What of a project the palette finds by a word: its models, runs, artifacts, objects and queues by their names, a run by its id
  * too, a call or a trace by its id.
  */
-import { useNavigate } from "@tanstack/react-router"
+import { useNavigate, useRouter } from "@tanstack/react-router"
 import {
   ChartLine,
   Database,
@@ -43,6 +43,7 @@ const anyId = /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|
 
 export function useProjectFinds(project: CurrentProject | null, typed: string): Find[] {
   const navigate = useNavigate()
+  const router = useRouter()
   const word = typed.trim().toLowerCase()
   const enabled = project !== null && word.length >= leastLetters
   const { id: project_id, entity, project: name } = project ?? { id: "", entity: "", project: "" }
@@ -120,7 +121,10 @@ export function useProjectFinds(project: CurrentProject | null, typed: string): 
   const last = typed.trim().split("/").at(-1) ?? ""
   if (!anyId.test(last)) return found
   const open = async () => {
+    const from = router.latestLocation.pathname
     const trace = await findTraceOf(project_id, last).catch(() => null)
+    // Whoever has gone on to another page meanwhile stays there.
+    if (router.latestLocation.pathname !== from) return
     await navigate({
       to: "/$entity/$project/traces/$trace",
       params: { ...params, trace: trace ?? last },

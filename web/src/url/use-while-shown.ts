@@ -1,8 +1,8 @@
-/** For what goes on after its window was closed or its page was left: whoever did that is not led away from where they went. */
+/** For work that may end after its window was closed or its page was left: it takes nobody away from where they are by then. */
 import { useEffect, useRef } from "react"
 import { useIsLeaving } from "./use-is-leaving.ts"
 
-/** Runs what it is given, which changes the address, unless the component that asked for it is gone, or its page is being left. */
+/** Runs `go`, which changes the address, unless the component is gone or another page is on its way. */
 export function useWhileShown(): (go: () => void | Promise<void>) => Promise<void> {
   const isLeaving = useIsLeaving()
   const isShown = useRef(false)

@@ -31,7 +31,7 @@ export function useChangeQueue(queueId: string) {
   })
 }
 
-/** `leave`: goes to a page that is not the queue's, which would ask for what is gone. */
+/** `leave`: goes to a page that is not the queue's, which would ask for what is gone, unless another one is on its way. */
 export function useDeleteQueue(queueId: string) {
   return useMutation<unknown, ApiError, { project_id: string; leave: () => Promise<void> }>({
     mutationFn: ({ project_id }) =>

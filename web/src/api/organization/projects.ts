@@ -23,7 +23,7 @@ export function useProject(entity: string, name: string, options: { refetchInter
 interface ProjectToDelete {
   entity: string
   name: string
-  /** Goes to a page that is not the project's, whose pages would ask for what is gone. */
+  /** Goes to a page that is not the project's, whose pages would ask for what is gone, unless another one is on its way. */
   leave: () => Promise<void>
 }
 

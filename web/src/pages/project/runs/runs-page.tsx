@@ -87,13 +87,15 @@ function DeleteChosen({ project, runs }: { project: CurrentProject; runs: readon
   const navigate = route.useNavigate()
   const [asked, setAsked] = useState<readonly ListedRun[]>([])
   const chosen = runs.filter(({ name }) => ticked.includes(name))
-  const untick = async () => {
+  const leave = async () => {
     setAsked((now) => (now === asked ? [] : now))
     const gone = new Set(asked.map(({ name }) => name))
-    await navigate({
-      search: (before) => ({ ...before, runs: before.runs?.filter((name) => !gone.has(name)) }),
-      replace: true,
-    })
+    await whileShown(() =>
+      navigate({
+        search: (before) => ({ ...before, runs: before.runs?.filter((name) => !gone.has(name)) }),
+        replace: true,
+      }),
+    )
   }
   return (
     <>
@@ -102,7 +104,7 @@ function DeleteChosen({ project, runs }: { project: CurrentProject; runs: readon
           Delete {counted(chosen.length, "run")}…
         </Button>
       )}
-      {asked.length > 0 && <DeleteRuns runs={asked} leave={() => whileShown(untick)} onClose={() => setAsked([])} />}
+      {asked.length > 0 && <DeleteRuns runs={asked} leave={leave} onClose={() => setAsked([])} />}
     </>
   )
 }

@@ -14,6 +14,7 @@ import { counted } from "../../../format/counted.ts"
 import { useKeys } from "../../../keys/use-keys.ts"
 import { listOfAddress } from "../../../kept/kept-list.ts"
 import { useProjectOfPage } from "../../../shell/current-project.ts"
+import { useWhileShown } from "../../../url/use-while-shown.ts"
 import { LostSelection } from "../lost-selection.tsx"
 import { DryRun } from "./dry-run.tsx"
 import { TrainForm } from "./train-form.tsx"
@@ -40,6 +41,7 @@ export function TrainPage() {
 function Train({ search }: { search: TrainSearch }) {
   const project = useProjectOfPage()
   const navigate = route.useNavigate()
+  const whileShown = useWhileShown()
   const [openedAt] = useState(() => Date.now())
   const models = useTrainedModels(project, search)
   const { chosen } = models
@@ -53,11 +55,10 @@ function Train({ search }: { search: TrainSearch }) {
   const begin = () => {
     if (body === null || rows === null || rows === 0 || start.isPending) return
     start.mutate(body, {
-      onSuccess: ({ id }) =>
-        void navigate({
-          to: "/$entity/$project/jobs/$id",
-          params: { ...project.params, id },
-        }),
+      onSuccess: ({ id }) => {
+        const params = { ...project.params, id }
+        void whileShown(() => navigate({ to: "/$entity/$project/jobs/$id", params }))
+      },
     })
   }
   useKeys([{ keys: "mod+Enter", label: "start the job", group: "Train", isEverywhere: true, run: begin }])

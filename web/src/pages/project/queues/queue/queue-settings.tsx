@@ -64,8 +64,8 @@ export function QueueSettings({ project, queue, mayWrite, onClose }: QueueSettin
       await whileShown(onClose)
     } catch (error) {
       setFailure(error as ApiError)
-      setSaving(false)
     }
+    setSaving(false)
   }
   if (isDeleting) return <DeleteQueue project={project} queue={queue} onClose={() => setDeleting(false)} />
   return (
