@@ -54,23 +54,19 @@ export function mebibytesOf(pids: readonly number[]): number {
 }
 
 /**
- * Memory of these processes' large mappings that take a page when it is first written, and reserve nothing before, in
- * MiB; NaN where /proc is missing or one of them has ended.
+ * Resident memory of the mappings in which these processes keep keys, values and prompts, in MiB: those that reserve
+ * nothing and take small pages. NaN where /proc is missing or one of the processes has ended.
  */
 export function pagedMebibytesOf(pids: readonly number[]): number {
   const kibibytes = pids.map((pid) => {
     const mappings = readText(`/proc/${pid}/smaps`)?.split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
     if (!mappings) return Number.NaN
-    const field = (mapping: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(mapping)?.[1])
     return mappings
-      .filter((mapping) => /^VmFlags:.* nr/m.test(mapping) && field(mapping, "Size") >= LARGE_KIB)
-      .reduce((sum, mapping) => sum + field(mapping, "Rss"), 0)
+      .filter((mapping) => /^VmFlags:(?=.* nr)(?=.* nh)/m.test(mapping))
+      .reduce((sum, mapping) => sum + Number(/^Rss:\s+(\d+)/m.exec(mapping)?.[1]), 0)
   })
   return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
 }
-
-/** More than the stack of a thread, which reserves nothing either. */
-const LARGE_KIB = 64 * 1024
 
 /** The process and its descendants that still run, parents first. */
 export function descendants(root: number, processes = readProcesses()): number[] {
