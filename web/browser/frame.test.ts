@@ -178,8 +178,9 @@ test("whoever has gone elsewhere when the palette finds a call stays there", asy
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor()
   const found = page.waitForResponse((response) => isSearch(response.request()))
   go.resolve()
-  await (await found).finished()
-  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+  await found
+  // Long enough to be led away.
+  await sleep(300)
   expect(new URL(page.url()).pathname).toBe("/local/support/evaluations")
   await close()
 })
