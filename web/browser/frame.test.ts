@@ -160,7 +160,7 @@ test("the palette finds what is in the project by its name, and a call by its id
 test("whoever has gone elsewhere when the palette finds a call stays there", async () => {
   const { page, close } = await open("/local/support")
   const id = randomUUID()
-  const isSearch = (request: Request) => request.postData()?.includes(id) === true
+  const isSearch = (asked: Request) => asked.postData()?.includes(id) === true
   const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await page.route("**/calls/stream_query", async (route) => {
     if (isSearch(route.request())) {
