@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import torch
 
@@ -49,7 +48,8 @@ class BaseLoader:
         self._loaders = FairPool(loading, loading, "load")
         self._found: SharedCalls[Base] = SharedCalls()
         self._loaded: SharedCalls[None] = SharedCalls()
-        self._fetching: dict[Base, asyncio.Task[None]] = {}
+        # A download that nobody waits for goes on: who comes back waits for it.
+        self._fetched: SharedCalls[None] = SharedCalls(go_on=True)
 
     @property
     def num_loading(self) -> int:
@@ -82,21 +82,8 @@ class BaseLoader:
     async def _fetch_and_load(self, base: Base) -> None:
         # Downloads have threads of their own: one may take hours, and holds up no model that is there.
         if base.from_hub and await self._finders.run("", base.lacks_weights):
-            await self._fetch(base)
+            await self._fetched.get(base, lambda: self._fetchers.run("", base.fetch))
         await self._loaders.run("", base.load)
-
-    async def _fetch(self, base: Base) -> None:
-        """Return with its weights on disk. A download that nobody waits for goes on: who comes back waits for it."""
-        task = self._fetching.get(base)
-        if task is None:
-            task = self._fetching[base] = asyncio.ensure_future(self._fetchers.run("", base.fetch))
-            task.add_done_callback(partial(self._fetched, base))
-        await asyncio.shield(task)
-
-    def _fetched(self, base: Base, task: "asyncio.Task[None]") -> None:
-        del self._fetching[base]
-        if not task.cancelled():
-            task.exception()  # nobody may be there to be told
 
     @contextmanager
     def kept(self, base: Base) -> Iterator[None]:

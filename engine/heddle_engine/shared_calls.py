@@ -15,9 +15,10 @@ class _Call(Generic[Value]):
 
 
 class SharedCalls(Generic[Value]):
-    """Calls by key. One is cancelled when nobody waits for it any more."""
+    """Calls by key. One is cancelled when nobody waits for it any more, unless they go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, go_on: bool = False) -> None:
+        self._go_on = go_on
         self._calls: dict[Hashable, _Call[Value]] = {}
 
     def __len__(self) -> int:
@@ -34,7 +35,7 @@ class SharedCalls(Generic[Value]):
             return await asyncio.shield(call.task)
         finally:
             call.num_waiting -= 1
-            if not call.num_waiting and not call.task.done():
+            if not call.num_waiting and not call.task.done() and not self._go_on:
                 self._forget(key, call)
                 call.task.cancel()
 
