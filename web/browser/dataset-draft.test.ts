@@ -2,6 +2,7 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { launchBrowser } from "./support/browser.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -114,11 +115,7 @@ test("a draft is not changed while it is published, and is gone also when its pa
   await publish("slow", rows)
   const { page, close } = await signedIn(browser, heddle, `/${project}/objects/slow/versions/v0?show=all`)
   await changeFirst(page, (text) => text.replace("zip", "zipper"))
-  let go: (() => void) | undefined
-  await page.route("**/table/update", async (route) => {
-    await new Promise<void>((resolve) => (go = resolve))
-    await route.continue()
-  })
+  const { free } = await heldBack(page, "**/table/update")
   await draft(page).getByRole("button", { name: "Publish as v1" }).click()
   await draft(page).getByRole("button", { name: "Publishing…" }).waitFor()
   await expect.poll(() => page.getByRole("button", { name: /^(Add a row|Change|Remove|As it was)$/ }).count()).toBe(0)
@@ -130,7 +127,7 @@ test("a draft is not changed while it is published, and is gone also when its pa
   await page.goBack()
   await draft(page).getByRole("button", { name: "Publishing…" }).waitFor()
   await leave()
-  go?.()
+  free()
   await expect.poll(async () => (await storedRows("slow"))[0]).toContain("zipper")
   // Who comes back while it is on its way is led to the version that was published.
   const isKept = () => page.evaluate<boolean>(`Object.values(sessionStorage).some((text) => text.includes("zipper"))`)
@@ -147,26 +144,17 @@ test("what is published leads nobody back who is on the way to a page whose code
   await publish("left", rows)
   const { page, close } = await open("left")
   await changeFirst(page, (text) => text.replace("zip", "zipper"))
-  const hold = async (what: string) => {
-    const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route(what, async (route) => {
-      come.resolve()
-      await go.promise
-      await route.continue()
-    })
-    return { come: come.promise, go: go.resolve }
-  }
-  const change = await hold("**/table/update")
-  const code = await hold("**/assets/evaluations-page*.js")
+  const change = await heldBack(page, "**/table/update")
+  const code = await heldBack(page, "**/assets/evaluations-page*.js")
   await draft(page).getByRole("button", { name: "Publish as v1" }).click()
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Evaluations" }).click()
   await page.waitForURL("**/evaluations*")
-  await Promise.all([change.come, code.come])
-  change.go()
+  await Promise.all([change.came, code.came])
+  change.free()
   const isKept = () => page.evaluate<boolean>(`Object.values(sessionStorage).some((text) => text.includes("zipper"))`)
   await expect.poll(isKept).toBe(false)
   expect(new URL(page.url()).pathname).toBe(`/${project}/evaluations`)
-  code.go()
+  code.free()
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor()
   await close()
 })

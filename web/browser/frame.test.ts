@@ -4,9 +4,10 @@ import { createServer, type Server } from "node:http"
 import { request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Browser, Request } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, newVisit } from "./support/browser.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -160,27 +161,15 @@ test("the palette finds what is in the project by its name, and a call by its id
 test("whoever has gone elsewhere when the palette finds a call stays there", async () => {
   const { page, close } = await open("/local/support")
   const id = randomUUID()
-  const isSearch = (asked: Request) => asked.postData()?.includes(id) === true
-  const [come, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  await page.route("**/calls/stream_query", async (route) => {
-    if (isSearch(route.request())) {
-      come.resolve()
-      await go.promise
-    }
-    await route.continue()
-  })
+  const { came, release } = await heldBack(page, "**/calls/stream_query", (_method, body) => body.includes(id))
   await page.getByRole("button", { name: "Search or jump" }).click()
   await page.getByRole("searchbox", { name: "Search or jump" }).fill(id)
   await page.getByRole("menuitem", { name: "call or trace with this id" }).waitFor()
   await page.keyboard.press("Enter")
-  await come.promise
+  await came
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Evaluations" }).click()
   await page.getByRole("heading", { name: "Evaluations", level: 1 }).waitFor()
-  const found = page.waitForResponse((response) => isSearch(response.request()))
-  go.resolve()
-  await found
-  // Long enough to be led away.
-  await sleep(300)
+  await release()
   expect(new URL(page.url()).pathname).toBe("/local/support/evaluations")
   await close()
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { launchBrowser } from "./support/browser.ts"
 import { fillLabelTeam, type LabelTeam, newQueue } from "./support/fill-queue.ts"
 import { fillRun } from "./support/fill-runs.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -17,29 +18,6 @@ afterAll(async () => {
   await browser?.close()
   await heddle?.close()
 })
-
-/** Holds back requests to `url` that `isHeld` picks, until `release`, which waits for the answer of the first. */
-async function heldBack(page: Page, url: string, isHeld: (method: string, body: string) => boolean) {
-  const came = Promise.withResolvers<void>()
-  const freed = Promise.withResolvers<void>()
-  const answered = Promise.withResolvers<void>()
-  await page.route(url, async (route) => {
-    const request = route.request()
-    if (!isHeld(request.method(), request.postData() ?? "")) return route.fallback()
-    came.resolve()
-    await freed.promise
-    await route.continue()
-    await (await request.response())?.finished()
-    answered.resolve()
-  })
-  const release = async () => {
-    freed.resolve()
-    await answered.promise
-    // The page acts on the answer, and would have been on its way.
-    await page.waitForTimeout(300)
-  }
-  return { came: came.promise, release }
-}
 
 const pathOf = (page: Page) => new URL(page.url()).pathname
 

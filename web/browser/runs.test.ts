@@ -1,11 +1,12 @@
 /** Runs of the wandb client: their list, and the page to which the link leads that the client prints. */
 import { readFile } from "node:fs/promises"
-import type { Browser, Page, Request } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, type Visit } from "./support/browser.ts"
 import { fillLabelTeam } from "./support/fill-queue.ts"
 import { fillRun, fillRuns, peak } from "./support/fill-runs.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -203,16 +204,11 @@ test("values of configs and summaries are columns by choice, which the address k
   const visit = await open(`/${project}/runs`)
   const { page } = visit
   await rowOf(page, "first-try").waitFor()
-  const isOfConfigs = (request: Request) => request.postData()?.includes("config }") === true
-  const held = Promise.withResolvers<void>()
-  await page.route("**/graphql", async (route) => {
-    if (isOfConfigs(route.request())) await held.promise
-    await route.continue()
-  })
+  const { free } = await heldBack(page, "**/graphql", (_method, body) => body.includes("config }"))
   await page.getByRole("button", { name: "Columns" }).click()
   const dialog = page.getByRole("dialog", { name: "Columns" })
   await dialog.getByText("Reading more values…").waitFor()
-  held.resolve()
+  free()
   await dialog.getByRole("checkbox", { name: "config.optimizer.name" }).check()
   await dialog.getByRole("checkbox", { name: "Took" }).check()
   for (const shown of ["Created", "Last step", "Group", "Job type", "Tags", "summary.epoch", "summary.lr", "Notes"]) {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { cutButtons, flaws, flawsOfPages } from "./support/axe.ts"
 import { foreign, launchBrowser, newVisit, phone } from "./support/browser.ts"
 import { fillProject } from "./support/fill.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, signIn, startHeddle } from "./support/heddle.ts"
 
 let heddle: Heddle
@@ -40,12 +41,8 @@ async function openAsMember(section: string) {
 
 /** Keeps what is made at an address from being answered until the returned function is called. */
 async function held(page: Page, url: string): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route(url, async (route) => {
-    if (route.request().method() === "POST") await promise
-    await route.continue()
-  })
-  return resolve
+  const { free } = await heldBack(page, url, (method) => method === "POST")
+  return free
 }
 
 const rowOf = (page: Page | Locator, name: string | RegExp) => page.getByRole("row").filter({ hasText: name })

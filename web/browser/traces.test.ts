@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser, Locator, Page, Request } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { foreign, launchBrowser, phone } from "./support/browser.ts"
+import { heldBack } from "./support/held-back.ts"
 import { type Heddle, signedIn, startHeddle } from "./support/heddle.ts"
 import { findings } from "./support/axe.ts"
 
@@ -810,20 +811,13 @@ describe("two calls compared", () => {
     const pair = [1, 2].map((place) => callOf({ op_name: "left", question: `left ${place}` }))
     await sendTo("local/elsewhere", pair)
     const { page, close } = await signedIn(browser, heddle, `/local/elsewhere/traces/${pair[1]?.trace_id}`)
-    const isSearch = (request: Request) => request.postData()?.includes("op_names") === true
-    const go = Promise.withResolvers<void>()
-    await page.route("**/calls/stream_query", async (route) => {
-      if (isSearch(route.request())) await go.promise
-      await route.continue()
-    })
+    const isSearch = (_method: string, body: string) => body.includes("op_names")
+    const { came, release } = await heldBack(page, "**/calls/stream_query", isSearch)
     await page.getByRole("button", { name: "Compare with the one before" }).click()
+    await came
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Models & jobs" }).click()
     await page.getByRole("heading", { name: "Models & jobs", level: 1 }).waitFor()
-    const found = page.waitForResponse((response) => isSearch(response.request()))
-    go.resolve()
-    await found
-    // Long enough to be led away.
-    await sleep(300)
+    await release()
     expect(new URL(page.url()).pathname).toBe("/local/elsewhere/models")
     await close()
   })
