@@ -32,7 +32,6 @@ const SAMPLE_EVERY_MS = 1_000
 const MOST_ERRORS = 20
 
 interface Sample {
-  minute: number
   paged: number
   engine: number
 }
@@ -115,11 +114,10 @@ const complete = (server: HeddleServer, model: string, { prompt, answer }: Reque
 
 async function sampled(samples: Sample[], engine: number[], began: number, ends: number): Promise<void> {
   while (performance.now() < ends) {
-    const minute = (performance.now() - began) / 60_000
-    const sample = { minute, paged: pagedMebibytesOf(engine), engine: mebibytesOf(engine) }
-    samples.push(sample)
+    const [paged, whole] = [pagedMebibytesOf(engine), mebibytesOf(engine)]
+    samples.push({ paged, engine: whole })
     if (samples.length % 60 === 1) {
-      const { paged, engine: whole } = sample
+      const minute = (performance.now() - began) / 60_000
       progress(`minute ${minute.toFixed(1)}: ${paged.toFixed(0)} MiB of ${whole.toFixed(0)} MiB`)
     }
     await sleep(SAMPLE_EVERY_MS)

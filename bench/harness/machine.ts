@@ -49,8 +49,7 @@ export function residentMebibytes(root: number): number {
 
 /** Memory that these processes hold, in MiB; NaN where /proc is missing or one of them has ended. */
 export function mebibytesOf(pids: readonly number[]): number {
-  const kibibytes = pids.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]))
-  return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
+  return sum(pids.map((pid) => kibibytes(/^VmRSS:\s+(\d+)/m, readText(`/proc/${pid}/status`) ?? ""))) / 1024
 }
 
 /**
@@ -58,15 +57,17 @@ export function mebibytesOf(pids: readonly number[]): number {
  * nothing and take small pages. NaN where /proc is missing or one of the processes has ended.
  */
 export function pagedMebibytesOf(pids: readonly number[]): number {
-  const kibibytes = pids.map((pid) => {
+  const perProcess = pids.map((pid) => {
     const mappings = readText(`/proc/${pid}/smaps`)?.split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
-    if (!mappings) return Number.NaN
-    return mappings
-      .filter((mapping) => /^VmFlags:(?=.* nr)(?=.* nh)/m.test(mapping))
-      .reduce((sum, mapping) => sum + Number(/^Rss:\s+(\d+)/m.exec(mapping)?.[1]), 0)
+    const paged = mappings?.filter((mapping) => /^VmFlags:(?=.* nr)(?=.* nh)/m.test(mapping)) ?? [""]
+    return sum(paged.map((mapping) => kibibytes(/^Rss:\s+(\d+)/m, mapping)))
   })
-  return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
+  return sum(perProcess) / 1024
 }
+
+/** NaN where the text has no such line. */
+const kibibytes = (line: RegExp, text: string) => Number(line.exec(text)?.[1])
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /** The process and its descendants that still run, parents first. */
 export function descendants(root: number, processes = readProcesses()): number[] {
@@ -95,7 +96,7 @@ function readProcesses(): Map<number, ProcessTimes> {
       .map(Number)
     if (!fields) continue
     const [, parent = 0] = fields
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0)
+    const ticks = sum(fields.slice(11, 15))
     processes.set(Number(name), { parent, cpuSeconds: ticks / CLOCK_TICKS })
   }
   return processes
