@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import torch
 
@@ -11,6 +12,7 @@ from . import progress
 from .bases import Base
 from .faults import as_engine_error
 from .memory import serving_plan
+from .pace import tokens_computed
 from .serving.batching import MAX_ROWS, Batcher
 from .serving.generation import Request
 from .settings import Settings
@@ -25,6 +27,8 @@ class ServingThread:
 
     def __init__(self, flush: Callable[[], None], cores: int, settings: Settings, device: torch.device):
         self._flush, self._cores, self._settings, self._device = flush, cores, settings, device
+        # Steps on a GPU leave the cores to others.
+        self._computing = nullcontext if device.type == "cuda" else tokens_computed
         self._inbox: deque[Callable[[], None]] = deque()
         self._wake = threading.Condition()
         self._batchers: dict[Base, Batcher] = {}
@@ -101,5 +105,6 @@ class ServingThread:
     def _step(self) -> None:
         # In a frame of its own, which keeps no batcher alive while the thread waits.
         for batcher in [batcher for batcher in self._batchers.values() if batcher.busy]:
-            batcher.step()
+            with self._computing():
+                batcher.step()
             progress.advance()

@@ -4,12 +4,14 @@ import asyncio
 import shutil
 import threading
 from pathlib import Path
+from time import thread_time
 
 import pytest
 import torch
 
 from heddle_engine.base_loader import BaseLoader, loads_at_once
 from heddle_engine.model.files.hub import fetch_weights
+from heddle_engine.pace import tokens_computed
 from tests.training.jobs_support import cpu_bases
 from tests.waiting import until
 
@@ -106,3 +108,26 @@ def test_a_model_that_is_left_before_it_is_loaded_is_not_told_to_be_unloaded(hub
 )
 def test_a_cpu_loads_one_model_for_two_cores(cores, device, loads):
     assert loads_at_once(cores, torch.device(device)) == loads
+
+
+def test_while_tokens_are_computed_a_load_rests_as_long_as_its_thread_computes(hub, monkeypatch):
+    rests, times = [], []
+    monkeypatch.setattr("heddle_engine.pace.sleep", rests.append)
+    monkeypatch.setattr("heddle_engine.pace.thread_time", lambda: times.append(thread_time()) or times[-1])
+
+    async def scenario():
+        loader = BaseLoader(cpu_bases(), loading=1)
+        await loading(loader, "near/alone")
+        assert rests == []
+        del times[:-1]
+        with tokens_computed():
+            await loading(loader, "near/beside")
+        # The first is what was computed for the model before, behind its last rest.
+        computed = sum(ended - began for began, ended in zip(times[::2], times[1::2], strict=False))
+        assert computed > 0
+        assert sum(rests) == pytest.approx(computed)
+        rests.clear()
+        await loading(loader, "near/behind")
+        assert rests == []
+
+    asyncio.run(scenario())

@@ -77,6 +77,26 @@ def test_chats_and_jobs_that_wait_for_a_base_hold_up_no_other(refs, monkeypatch,
     run(scenario)
 
 
+def test_a_model_that_loads_beside_a_chat_leaves_it_time_and_alone_takes_all(refs, monkeypatch):
+    rests = []
+    monkeypatch.setattr("heddle_engine.pace.sleep", rests.append)
+
+    async def scenario(engine):
+        begun = asyncio.Event()
+        sampling = {"max_tokens": 100_000, "temperature": 0, "ignore_eos": True}
+        endless = chat(refs["here"], "victim", sampling=sampling, stream=True)
+        chatting = asyncio.ensure_future(engine.chat(endless, lambda *_: begun.set()))
+        await begun.wait()
+        assert rests == []
+        await engine.chat(chat(refs["slow"], "other"), print)
+        assert not chatting.done()
+        assert sum(rests) > 0
+        chatting.cancel()
+        await asyncio.gather(chatting, return_exceptions=True)
+
+    run(scenario)
+
+
 def test_looking_for_unknown_models_holds_up_no_chat(refs, monkeypatch):
     monkeypatch.setattr("heddle_engine.bases.hub_folder", lambda name: Path(refs["here"]["path"]))
     go = held_up(monkeypatch, Base, "__init__", lambda base, name, *_: name.startswith("unknown"))

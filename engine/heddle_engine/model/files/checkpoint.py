@@ -6,7 +6,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ... import progress
+from ... import pace, progress
 from ...errors import EngineError
 from .weight_files import check_weights, name_in_text, weight_names
 
@@ -42,12 +42,12 @@ class Checkpoint:
         found = self.shape(name)
         if found != list(shape):
             raise EngineError("invalid", f"Tensor {name} has shape {found}; config.json says {list(shape)}.")
-        progress.advance()
+        _advance()
         return self._file_of[name].get_tensor(self._stored_name[name])
 
     def expert(self, name: str, expert: int) -> Tensor:
         """One of the experts that the tensor `name` holds, as it is stored."""
-        progress.advance()
+        _advance()
         return self._slice(name)[expert]
 
     def in_format(self, tensor: Tensor) -> Tensor:
@@ -57,6 +57,11 @@ class Checkpoint:
         if name not in self._file_of:
             raise EngineError("invalid", f"The base model's safetensors hold no tensor {name}.")
         return self._file_of[name].get_slice(self._stored_name[name])
+
+
+def _advance() -> None:
+    progress.advance()
+    pace.rest()
 
 
 def _open(file: Path):
