@@ -10,10 +10,12 @@ from heddle_engine.bases import Base
 from heddle_engine.engine import Engine
 from heddle_engine.errors import EngineError
 from heddle_engine.model.files.hub import local_folder
+from heddle_engine.serving.batching import Batcher
 from heddle_engine.settings import Settings
 from heddle_engine.text.grammar import GrammarCompiler
 from heddle_engine.text.sandbox import Sandbox
 from heddle_engine.text.tokenizer import TextTokenizer
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -78,21 +80,18 @@ def test_chats_and_jobs_that_wait_for_a_base_hold_up_no_other(refs, monkeypatch,
 
 
 def test_a_model_that_loads_beside_a_chat_leaves_it_time_and_alone_takes_all(refs, monkeypatch):
-    rests = []
+    rests, steps = [], []
     monkeypatch.setattr("heddle_engine.pace.sleep", rests.append)
+    go = held_up(monkeypatch, Batcher, "step", lambda batcher: steps.append(batcher) or True)
 
     async def scenario(engine):
-        begun = asyncio.Event()
-        sampling = {"max_tokens": 100_000, "temperature": 0, "ignore_eos": True}
-        endless = chat(refs["here"], "victim", sampling=sampling, stream=True)
-        chatting = asyncio.ensure_future(engine.chat(endless, lambda *_: begun.set()))
-        await begun.wait()
+        chatting = asyncio.ensure_future(engine.chat(chat(refs["here"], "victim"), print))
+        await until(lambda: steps)
         assert rests == []
-        await engine.chat(chat(refs["slow"], "other"), print)
-        assert not chatting.done()
-        assert sum(rests) > 0
-        chatting.cancel()
-        await asyncio.gather(chatting, return_exceptions=True)
+        loading = asyncio.ensure_future(engine.chat(chat(refs["slow"], "other"), print))
+        await until(lambda: rests)
+        go.set()
+        await asyncio.gather(chatting, loading)
 
     run(scenario)
 
