@@ -302,6 +302,21 @@ test("a vote whose answer was lost counts, and is stored once for each call, wha
   await close()
 })
 
+test("an answer that was put right is neither marked nor voted on: its call holds another text", async () => {
+  const { page, close } = await open(`?${two}&temperature=0&max_tokens=3&user=4%2B6%3D`)
+  await page.getByRole("button", { name: /^Run all/ }).click()
+  await answered(page, "returns-agent@latest", "heddle/tiny")
+  const tiny = column(page, "heddle/tiny")
+  await tiny.getByRole("button", { name: "Edit" }).click()
+  await tiny.getByLabel("The answer as it should be").fill("10")
+  await tiny.getByRole("button", { name: "Put right" }).click()
+  await tiny.getByText("10", { exact: true }).waitFor()
+  expect(await tiny.getByRole("button", { name: "Good", exact: true }).count()).toBe(0)
+  expect(await page.getByRole("button", { name: "Better" }).count()).toBe(0)
+  await tiny.getByRole("button", { name: "To dataset" }).waitFor()
+  await close()
+})
+
 test("a mark and a vote that are stored late change nothing of what was asked meanwhile", async () => {
   const { page, close } = await open(`?${two}&temperature=0&max_tokens=3&user=1%2B4%3D`)
   await page.getByRole("button", { name: /^Run all/ }).click()
@@ -384,6 +399,44 @@ test("an answer becomes the last row of a dataset, which names the call that it 
   await close()
 })
 
+test("a row whose answers were lost is saved once, and its call is told again", async () => {
+  const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=1%2B2%3D")
+  await page.getByRole("button", { name: /^Run/ }).click()
+  await answered(page, "heddle/tiny")
+  await page.getByRole("button", { name: "To dataset" }).click()
+  const dialog = page.getByRole("dialog", { name: "Save as a row of a dataset" })
+  await dialog.getByLabel("Dataset", { exact: true }).selectOption("A new one…")
+  await dialog.getByLabel("Name of the new dataset").fill("lost-answers")
+  const busy = { status: 503, json: { reason: "busy", error_type: "server_overloaded" } }
+  await page.route(
+    "**/obj/create",
+    async (route) => {
+      await route.fetch()
+      await route.fulfill(busy)
+    },
+    { times: 1 },
+  )
+  await page.route("**/dataset_sources/link", (route) => route.fulfill(busy), { times: 1 })
+  await dialog.getByRole("button", { name: "Save to lost-answers" }).click()
+  await page.getByText("It may be saved or not: save it again.").waitFor()
+  await dialog.getByRole("button", { name: "Save to lost-answers" }).click()
+  await page.getByText("The row is the last of lost-answers.").waitFor()
+  await page.getByText("The row does not name the call that it came from.").waitFor()
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("The row does not name the call that it came from.").waitFor({ state: "detached" })
+  const { objs } = await heddle.send<{ objs: { val: { rows: string } }[] }>("POST", "/objs/query", {
+    project_id: filled.id,
+    filter: { object_ids: ["lost-answers"], latest_only: false },
+  })
+  const table = { project_id: filled.id, digest: objs[0]?.val.rows.split("/").at(-1) }
+  const { rows } = await heddle.send<{ rows: object[] }>("POST", "/table/query", table)
+  expect([objs.length, rows.length]).toEqual([1, 1])
+  const of = { project_id: filled.id, dataset_object_id: "lost-answers" }
+  const { links } = await heddle.send<{ links: { source_id: string }[] }>("POST", "/dataset_sources/query", of)
+  expect(links).toMatchObject([{ source_id: (await calls())[0]?.id }])
+  await close()
+})
+
 test("a row stands behind those of a dataset that somebody else made or changed meanwhile", async () => {
   const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=1%2B7%3D")
   const publish = (rows: object[]) => heddle.send("POST", `/v2/${filled.id}/datasets`, { name: "by-others", rows })
@@ -434,6 +487,25 @@ describe("an error stands where it belongs", () => {
     const { page, close } = await open("?m=heddle/tiny&user=a&temperature=3")
     await page.getByText("Temperature is a number from 0 to 2, not “3”.").waitFor()
     expect(await page.getByRole("button", { name: /^Run/ }).isDisabled()).toBe(true)
+    await close()
+  })
+
+  test("a parameter that became wrong is said where the next answer would stand, and a right one is asked with", async () => {
+    const { page, close } = await open("?m=heddle/tiny&temperature=0&max_tokens=3&user=2%2B2%3D")
+    await page.getByRole("button", { name: /^Run/ }).click()
+    await answered(page, "heddle/tiny")
+    const temperature = page.getByLabel("temperature")
+    await temperature.fill("abc")
+    await page.getByLabel("Next message").fill("3+3=")
+    await page.getByRole("button", { name: "Send" }).click()
+    const failed = column(page, "heddle/tiny").getByRole("alert")
+    await failed.getByText("Nothing was asked.").waitFor()
+    expect(await failed.innerText()).toContain("Temperature is a number from 0 to 2, not “abc”.")
+    await temperature.fill("1")
+    await temperature.press("Enter")
+    await expect.poll(() => keys(page)["temperature"]).toBe("1")
+    await failed.getByRole("button", { name: "Ask again" }).click()
+    await answered(page, "heddle/tiny")
     await close()
   })
 
@@ -508,15 +580,31 @@ test("without a choice a model that has learnt is asked, and from then on the on
   await other.close()
 })
 
-test("texts that end an answer keep their commas when the page is read again", async () => {
+test("texts that end an answer stay as they were written, bars, spaces and commas, when the page is read again", async () => {
   const { page, close } = await open("?m=heddle/tiny")
   const stop = page.getByLabel("stop")
-  await stop.fill("a, | ,b")
+  const written = "a, | ,b | <|im_end|> | \\nUser: "
+  await stop.fill(written)
   await stop.press("Enter")
   await page.waitForURL((url) => url.searchParams.has("stop"))
+  const address = page.url()
   await page.reload()
   await stop.waitFor()
-  expect(await stop.inputValue()).toBe("a, | ,b")
+  expect(await stop.inputValue()).toBe(written)
+  await stop.focus()
+  await page.getByLabel("temperature").focus()
+  expect(page.url()).toBe(address)
+  await close()
+})
+
+test("a link is not offered to what no address holds and no call has", async () => {
+  const { page, close } = await open("?m=heddle/tiny&max_tokens=3")
+  const link = page.getByRole("button", { name: "Copy link" })
+  const message = page.getByLabel("Message 1, user")
+  await message.fill("9 ".repeat(800))
+  await expect.poll(() => link.isDisabled()).toBe(true)
+  await message.fill("9")
+  await expect.poll(() => link.isDisabled()).toBe(false)
   await close()
 })
 

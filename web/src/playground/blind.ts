@@ -1,5 +1,5 @@
 /** A vote for one of several answers, whose models are hidden until it is given. */
-import { type Conversation, lastAnswer, type Verdict, withAnswer } from "./conversation.ts"
+import { type Answer, type Conversation, lastAnswer, type Verdict, withAnswer } from "./conversation.ts"
 
 /** In which order the columns stand, so that nobody knows which is whose. `random` gives numbers from 0 to below 1. */
 export function blindOrder(count: number, random: () => number): number[] {
@@ -22,10 +22,10 @@ export function isHidden({ blind }: Pick<Conversation, "blind">): boolean {
   return blind?.isOpen === false
 }
 
-/** With the judgement of each newest answer, and names shown. null: there are not two whole answers, or they are judged. */
+/** With the judgement of each newest answer, and names shown. null: there are not two whole answers that are recorded as they stand, or they are judged. */
 export function withVerdicts(conversation: Conversation, winner: number | null): Conversation | null {
   const answers = conversation.columns.map(lastAnswer)
-  const whole = answers.filter((turn) => turn !== null && isWhole(turn.answer.state) && turn.answer.callId !== null)
+  const whole = answers.filter((turn) => turn !== null && isRecorded(turn.answer))
   if (whole.length < 2 || answers.some((turn) => turn?.answer.state === "running")) return null
   if (whole.some((turn) => turn?.answer.verdict !== undefined)) return null
   if (winner !== null && !whole.includes(answers[winner] ?? null)) return null
@@ -51,8 +51,9 @@ export function withStoredVerdicts(now: Conversation, judged: Conversation): Con
   return isOpen && judged.blind !== undefined ? { ...changed, blind: judged.blind } : changed
 }
 
-function isWhole(state: string): boolean {
-  return state === "done" || state === "stopped"
+/** Whole, and as the call holds it. */
+function isRecorded({ state, callId, isCorrected }: Answer): boolean {
+  return (state === "done" || state === "stopped") && callId !== null && isCorrected !== true
 }
 
 export interface StoredVote {

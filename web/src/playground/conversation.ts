@@ -42,6 +42,8 @@ export interface Answer {
   firstTokenMs: number | null
   totalMs: number | null
   failure: Failure | null
+  /** The user has put it right: the recorded call holds another text. */
+  isCorrected?: true
   mark?: "good" | "bad"
   verdict?: Verdict
 }

@@ -1,5 +1,6 @@
 /** Changed rows of a dataset, as its next version: `/table/…`, `/obj/create`, `/dataset_sources/link`. */
 import { useMutation } from "@tanstack/react-query"
+import { type RefObject, useRef } from "react"
 import { elementTexts, memberTexts } from "../../json/json-text.ts"
 import { tableOfDataset } from "../../objects/dataset-table.ts"
 import { ApiError } from "../api-error.ts"
@@ -21,22 +22,65 @@ interface Published {
   digest: string
 }
 
+/** Saved: its call may be told again, which nothing else needs. */
+interface SavedRow extends Published {
+  /** Digest of the row. */
+  row: string
+  /** Why the row does not name its call; null: it does, or there is none. */
+  linkError: ApiError | null
+}
+
+/** A version with one more row. */
+interface NextVersion {
+  added: AddedRow
+  before: Dataset | null
+  table: Table
+}
+
 export function useAddDatasetRow() {
-  return useMutation<Published, ApiError, AddedRow>({
+  /** Sent, and nobody knows whether it is published. */
+  const unanswered = useRef<NextVersion | null>(null)
+  return useMutation<SavedRow, ApiError, AddedRow>({
     mutationFn: async (added) => {
-      const { projectId, dataset, source } = added
-      const { digest, row } = await addRow(added)
-      if (source !== null) await link(projectId, { dataset, digest, row }, source)
-      return { digest }
+      const saved = await addRow(added, unanswered)
+      return { ...saved, linkError: await linkRow(added, saved).then(() => null, asApiError) }
     },
     onSuccess: readListsAgain,
   })
 }
 
+/** Says once more which call a saved row came from. */
+export function useLinkDatasetRow() {
+  return useMutation<void, ApiError, { added: AddedRow; saved: SavedRow }>({
+    mutationFn: ({ added, saved }) => linkRow(added, saved),
+  })
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  throw error
+}
+
 const mostTries = 8
 
 /** A row behind those that somebody else adds at the same time: it is tried again on what they published. */
-async function addRow({ projectId, dataset, row }: AddedRow): Promise<{ digest: string; row: string }> {
+async function addRow(
+  added: AddedRow,
+  unanswered: RefObject<NextVersion | null>,
+): Promise<{ digest: string; row: string }> {
+  const { projectId, dataset, row } = added
+  const sent = unanswered.current
+  unanswered.current = null
+  const publish = async (next: NextVersion) => {
+    try {
+      return { digest: await createVersion(projectId, dataset, next.before, next.table), row: next.table.row }
+    } catch (error) {
+      if (error instanceof ApiError && error.isUnanswered) unanswered.current = next
+      throw error
+    }
+  }
+  // The same again is stored once; a row behind the newest version might be there twice.
+  if (sent !== null && isSame(sent.added, added)) return publish(sent)
   for (let attempt = 1; ; attempt += 1) {
     // One after the other: each try is made of what the one before found.
     /* oxlint-disable no-await-in-loop */
@@ -45,12 +89,16 @@ async function addRow({ projectId, dataset, row }: AddedRow): Promise<{ digest: 
     const table =
       before === null ? await createTable(projectId, row) : await updateTable(projectId, before.table, updates)
     try {
-      return { digest: await createVersion(projectId, dataset, before, table), row: table.row }
+      return await publish({ added, before, table })
     } catch (error) {
       if (!isConflict(error) || attempt === mostTries) throw error
     }
     /* oxlint-enable no-await-in-loop */
   }
+}
+
+function isSame(one: AddedRow, other: AddedRow): boolean {
+  return one.projectId === other.projectId && one.dataset === other.dataset && one.row === other.row
 }
 
 interface ChangedRows {
@@ -186,14 +234,14 @@ function withRows(val: string, rows: string): string {
   return `{${members.join(",")}}`
 }
 
-function link(
-  projectId: string,
-  saved: { dataset: string; digest: string; row: string },
-  source: NonNullable<AddedRow["source"]>,
-) {
+async function linkRow(
+  { projectId, dataset, source }: AddedRow,
+  saved: { digest: string; row: string },
+): Promise<void> {
+  if (source === null) return
   const body = {
     project_id: projectId,
-    dataset_object_id: saved.dataset,
+    dataset_object_id: dataset,
     dataset_digest: saved.digest,
     links: [
       {
@@ -202,5 +250,5 @@ function link(
       },
     ],
   }
-  return post("/dataset_sources/link", JSON.stringify(body))
+  await post("/dataset_sources/link", JSON.stringify(body))
 }

@@ -187,7 +187,8 @@ function shownName(model: string): string {
   return model.replace(/^wandb-artifact:\/\/\/?[^/]+\/[^/]+\//, "")
 }
 
-/** An edited text has no tokens. */
+/** An edited text has no tokens, and what is said of it must not be stored with the call, which holds the text before. */
 function corrected(turn: Turn, text: string): Turn {
-  return turn.answer === undefined ? { ...turn, text } : { ...turn, text, answer: { ...turn.answer, tokens: [] } }
+  if (turn.answer === undefined) return { ...turn, text }
+  return { ...turn, text, answer: { ...turn.answer, tokens: [], isCorrected: true } }
 }

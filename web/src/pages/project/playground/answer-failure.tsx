@@ -19,6 +19,7 @@ const failureTitles: Record<string, string> = {
   engine_overloaded: "The engine is busy.",
   engine_unavailable: "The engine is away.",
   offline: "The server does not answer.",
+  not_sent: "Nothing was asked.",
   forbidden: "Your role does not allow it.",
 }
 

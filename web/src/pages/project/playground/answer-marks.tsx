@@ -12,9 +12,9 @@ interface AnswerMarksProps {
   onMarked: (callId: string, mark: "good" | "bad") => void
 }
 
-export function AnswerMarks({ project, answer: { callId, mark }, onMarked }: AnswerMarksProps) {
+export function AnswerMarks({ project, answer: { callId, isCorrected, mark }, onMarked }: AnswerMarksProps) {
   const give = useGiveFeedback()
-  if (callId === null) return null
+  if (callId === null || isCorrected) return null
   const react = (kind: "good" | "bad") => {
     const emoji = kind === "good" ? "👍" : "👎"
     give.mutate(

@@ -15,6 +15,7 @@ import {
   type Turn,
   withColumn,
 } from "../../../playground/conversation.ts"
+import { settingsProblem } from "./problem.ts"
 import { keepConversation, keptConversation } from "../../../playground/stored-conversations.ts"
 
 const open = new Map<string, Conversation>()
@@ -124,6 +125,8 @@ export async function ask({ projectId, id, column, parameters, begun }: Ask): Pr
   show(collector.turn("running", performance.now()), false)
   let drawnAt = 0
   try {
+    const problem = settingsProblem(conversation, parameters)
+    if (problem !== null) throw new ApiError(problem, { status: 400, code: "not_sent" })
     for await (const line of streamCompletion(body, own.abort.signal)) {
       const now = performance.now()
       if (line.error !== undefined) {

@@ -7,17 +7,20 @@ import type { PlaygroundSearch } from "./playground-search.ts"
 
 /**
  * An address that opens in every browser: the small conversation itself, else the call of the newest answer of the first column
- * that has one.
+ * that has one. null: neither is there.
  */
 export function linkToConversation(
   project: CurrentProject,
   conversation: Conversation,
   search: PlaygroundSearch,
-): string {
+): string | null {
   const small = smallOf({ ...conversation, columns: [] })
   const calls = conversation.columns.flatMap((column) => lastAnswer(column)?.answer.callId ?? [])
   const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
-  const of = small === null || hasMore ? { from: calls[0] ?? search.from } : { ...small, from: undefined }
+  const from = calls[0] ?? search.from
+  const isSmall = small !== null && !hasMore
+  if (!isSmall && from === undefined) return null
+  const of = isSmall ? { ...small, from: undefined } : { from }
   const keys = stringifySearch({ ...search, m: conversation.columns.map(({ model }) => model), ...of })
   return `${serverUrl}/${projectPath(project.id)}/playground${keys}`
 }

@@ -162,14 +162,19 @@ function ParameterField({ name, value, onChange }: ParameterFieldProps) {
   )
 }
 
+/** With its spaces: a text such as <|im_end|> is one, and its own spaces count. */
+const between = " | "
+
 function StopField({ stop, onChange }: { stop: readonly string[]; onChange: (stop: string[] | undefined) => void }) {
-  const [text, setText] = useDraft(stop.map((one) => one.replaceAll("\n", "\\n")).join(" | "))
+  const shown = stop.map((one) => one.replaceAll("\n", "\\n")).join(between)
+  const [text, setText] = useDraft(shown)
   const save = () => {
+    if (text === shown) return
     const list = text
-      .split("|")
-      .map((one) => one.trim().replaceAll("\\n", "\n"))
+      .split(between)
+      .map((one) => one.replaceAll("\\n", "\n"))
       .filter((one) => one !== "")
-    if (list.join("|") !== stop.join("|")) onChange(list.length === 0 ? undefined : list)
+    onChange(list.length === 0 ? undefined : list)
   }
   return (
     <label className={styles.field}>
@@ -178,7 +183,7 @@ function StopField({ stop, onChange }: { stop: readonly string[]; onChange: (sto
         className={styles.wider}
         value={text}
         placeholder="none"
-        title="Texts that end an answer, with | between; \n is a new line"
+        title={`Texts that end an answer, with “${between}” between them; \\n is a new line`}
         onChange={(event) => setText(event.target.value)}
         onBlur={save}
         onKeyDown={(event) => event.key === "Enter" && save()}

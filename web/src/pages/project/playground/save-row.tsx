@@ -1,6 +1,6 @@
 /** An answer with what was asked, as a row at the end of a dataset: the dataset's next version. */
 import { type FormEvent, useState } from "react"
-import { useAddDatasetRow } from "../../../api/objects/dataset-rows.ts"
+import { useAddDatasetRow, useLinkDatasetRow } from "../../../api/objects/dataset-rows.ts"
 import { useObjectVersions } from "../../../api/objects/object-versions.ts"
 import { Button } from "../../../components/controls/button.tsx"
 import { SelectField, TextArea, TextField } from "../../../components/controls/field.tsx"
@@ -41,6 +41,7 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
     limit: 200,
   })
   const add = useAddDatasetRow()
+  const link = useLinkDatasetRow()
   const names = (datasets.data ?? []).map(({ object_id: id }) => id)
   const into = chosen ?? names[0] ?? ""
   const isNew = into === "" || !names.includes(into)
@@ -54,17 +55,26 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
   }
   const { params } = project
   if (add.data !== undefined) {
+    const { data: saved, variables: added } = add
+    const linkError = link.isSuccess ? null : (link.error ?? saved.linkError)
     return (
       <Dialog title="Saved" isOpen onClose={onClose} width={560}>
         <div className={styles.form}>
           <Note kind="good" title={`The row is the last of ${target}.`}>
             <TextLink
               to="/$entity/$project/objects/$name/versions/$version"
-              params={{ ...params, name: target, version: add.data.digest }}
+              params={{ ...params, name: target, version: saved.digest }}
             >
               Open its new version
             </TextLink>
           </Note>
+          {linkError !== null && (
+            <ErrorNote
+              what="The row does not name the call that it came from."
+              error={linkError}
+              onRetry={linkError.isPassing ? () => link.mutate({ added, saved }) : undefined}
+            />
+          )}
           <div className={styles.actions}>
             <Button kind="primary" autoFocus onClick={onClose}>
               Go on
@@ -121,7 +131,12 @@ export function SaveRow({ project, prompt, answer, tools, onClose }: SaveRowProp
           value={row}
           onChange={(event) => setRow(event.target.value)}
         />
-        {add.error !== null && <ErrorNote what="The row was not saved." error={add.error} />}
+        {add.error !== null && (
+          <ErrorNote
+            what={add.error.isUnanswered ? "It may be saved or not: save it again." : "The row was not saved."}
+            error={add.error}
+          />
+        )}
         <div className={styles.actions}>
           <Button onClick={onClose}>Leave it</Button>
           <Button

@@ -1,6 +1,6 @@
 /** Title of the playground, and what can be done with the conversation as a whole. */
 import { getRouteApi } from "@tanstack/react-router"
-import { EyeOff, Play, Plus } from "lucide-react"
+import { Copy, EyeOff, Play, Plus } from "lucide-react"
 import { Button, LinkButton } from "../../../components/controls/button.tsx"
 import { CopyButton } from "../../../components/controls/copy-button.tsx"
 import { PageBar } from "../../../components/layout/page-bar.tsx"
@@ -24,6 +24,7 @@ export function WorkbenchBar({ project, asking, vote }: WorkbenchBarProps) {
   const { conversation: named } = route.useParams()
   const { params } = project
   const { columns } = asking.conversation
+  const link = linkToConversation(project, asking.conversation, search)
   return (
     <PageBar
       title="Playground"
@@ -48,12 +49,18 @@ export function WorkbenchBar({ project, asking, vote }: WorkbenchBarProps) {
                 New
               </LinkButton>
             )}
-            <CopyButton
-              text={linkToConversation(project, asking.conversation, search)}
-              isWordy
-              words="Copy link"
-              label="Copy link"
-            />
+            {link === null ? (
+              <Button
+                size="small"
+                icon={Copy}
+                disabled
+                title="Run it first: it is too large for an address, and a link then names its recorded call"
+              >
+                Copy link
+              </Button>
+            ) : (
+              <CopyButton text={link} isWordy words="Copy link" label="Copy link" />
+            )}
             <Button
               icon={EyeOff}
               isOn={vote.isBlind}
