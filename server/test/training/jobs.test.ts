@@ -67,6 +67,17 @@ describe("a job through the whole server, on the fake engine", () => {
     expect(one.length).toBeGreaterThan(20)
   })
 
+  test("law 7: settings with U+0000 or half a character stop neither their job nor those behind it", async () => {
+    const [{ id: model_id }, other] = [await newModel(opened.acme), await newModel(opened.acme)]
+    const experimental_config = { note: "zero \u0000", half: ["\ud800"] }
+    const body = { model_id, trajectory_groups: groupsOf([0, 1]), experimental_config }
+    const made = await opened.acme.post("/v1/preview/training-jobs", body)
+    expect(made.status).toBe(200)
+    const behind = await startJob(other.id, [0, 1])
+    expect(await ended(behind)).toMatchObject({ status: "succeeded" })
+    expect(await ended((made.body as { id: string }).id)).toMatchObject({ status: "succeeded" })
+  })
+
   test("training-api 3.1 rule 6: a job that the engine refuses ends in training_failed", async () => {
     const usual = opened.fake.handlers.train
     opened.fake.handlers.train = () => {
