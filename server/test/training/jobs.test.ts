@@ -173,6 +173,16 @@ describe("training-api 2.4: log", () => {
       status: 422,
       body: { detail: [{ loc: ["body", "trajectory_groups", 0, "trajectories", 0, "reward"] }] },
     })
+    const unnamed = { trajectory_groups: [{ trajectories: [], metrics: { "zero\0": 1 } }] }
+    expect(await log({ split: "half\ud800", ...unnamed })).toMatchObject({
+      status: 422,
+      body: {
+        detail: [
+          { loc: ["body", "split"], msg: expect.stringContaining("whole characters") },
+          { loc: ["body", "trajectory_groups", 0, "metrics", "zero\0"], msg: expect.stringContaining("U+0000") },
+        ],
+      },
+    })
   })
 
   test("a metric of which the sum of two is infinite: 422", async () => {

@@ -113,6 +113,25 @@ describe("metrics by step", () => {
     expect(data[0]?.metrics).toEqual([])
   })
 
+  test("names that the catalog has no text for, which servers once took, are read like all others", async () => {
+    const { id } = await newModel(opened.acme)
+    const stored = String.raw`{"val/zero\u0000":1,"val/half\ud800":2,"val/\\u0000":3,"val/all":4}`
+    await opened.app.stores.catalog
+      .updateTable("checkpoints")
+      .set({ metrics: stored })
+      .where("model_id", "=", id)
+      .execute()
+    const { data } = await metrics(`model_id=${id}&model_id=${model.id}`)
+    expect(data[0]?.curves.map(({ metric, last }) => [metric, last])).toEqual([
+      [String.raw`val/\u0000`, [3]],
+      ["val/all", [4]],
+      ["val/half\ufffd", [2]],
+      ["val/zero\ufffd", [1]],
+    ])
+    expect(data[1]?.curves.length).toBeGreaterThan(0)
+    expect((await metrics(`model_id=${id}&metric=%00&metric=val/all`)).data[0]?.curves).toMatchObject([{ last: [4] }])
+  })
+
   test("another team's model has no curves, and a wrong query is refused", async () => {
     const status = async (query: string, asker = opened.acme) =>
       (await asker.get(`/v1/preview/model-metrics${query}`)).status

@@ -165,6 +165,16 @@ describe("training-api 2.1: the body of an RL job", () => {
       ["messages_and_choices", 1, "finish_reason"],
     ],
     ["a metric that is a text", good.replace('"metrics":{}', '"metrics":{"a":"b"}'), ["metrics", "a"]],
+    [
+      "a metric with U+0000 in its name",
+      good.replace('"metrics":{}', String.raw`"metrics":{"a\u0000b":1}`),
+      ["metrics", "a\0b"],
+    ],
+    [
+      "a metric with half a character in its name",
+      good.replace('"metrics":{}', String.raw`"metrics":{"a\ud800":1}`),
+      ["metrics", "a\ud800"],
+    ],
     ["no object", "7", []],
   ])("%s: 422 at its group and trajectory, and nothing is stored", async (_, bad, where) => {
     const before = await storedThings()

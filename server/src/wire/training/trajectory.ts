@@ -73,7 +73,15 @@ export const history = z.looseObject({
 /** Sums of larger ones, of which means are made, are infinite. */
 const mostMetric = 1e300
 
-export const metricMap = z.record(z.string(), z.union([z.number().min(-mostMetric).max(mostMetric), z.boolean()]))
+/** Names are taken out of the documents that have them in the catalog, which knows no other texts. */
+const metricName = z
+  .string()
+  .refine(
+    (name) => name.isWellFormed() && !name.includes("\0"),
+    "the name of a metric has no U+0000 and no half of a character",
+  )
+
+export const metricMap = z.record(metricName, z.union([z.number().min(-mostMetric).max(mostMetric), z.boolean()]))
 
 const anyJson = z.record(z.string(), z.unknown())
 

@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from "kysely"
 import type { CurvePoint } from "../../../wire/training/model-metrics.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
+import { isStorable, storableMembers } from "../storable-text.ts"
 import { rowsOf } from "../text-lists.ts"
 
 export interface MetricSelection {
@@ -22,10 +23,10 @@ export interface MetricPoint extends CurvePoint {
 /** Points by model, metric and step. */
 export async function metricPoints(database: CatalogDatabase, selection: MetricSelection): Promise<MetricPoint[]> {
   const { metrics, firstStep, lastStep, stepsPerPoint } = selection
-  const isWanted = sql`m.key in (select * from ${rowsOf(metrics)})`
+  const isWanted = sql`m.key in (select * from ${rowsOf(metrics.filter(isStorable))})`
   const { rows } = await sql<MetricPoint>`
     with steps as (
-      select model_id, step, created_at, metrics, job_id from checkpoints
+      select model_id, step, created_at, ${storableMembers(sql`metrics`)} as metrics, job_id from checkpoints
       where model_id in ${idsOf(selection)} and step between ${firstStep} and ${lastStep}),
     "values" as (
       select s.model_id, s.step, s.created_at, m.key as metric, m.value::float8 as value
@@ -54,7 +55,7 @@ export async function metricNames(
 ): Promise<{ modelId: string; metric: string }[]> {
   const { rows } = await sql<{ modelId: string; metric: string }>`
     select c.model_id as "modelId", k.name as metric
-    from checkpoints c, json_object_keys(c.metrics) k(name) where c.model_id in ${idsOf({ modelIds })}
+    from checkpoints c, json_object_keys(${storableMembers(sql`c.metrics`)}) k(name) where c.model_id in ${idsOf({ modelIds })}
     union
     select c.model_id, k.name
     from checkpoints c
