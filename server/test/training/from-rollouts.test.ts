@@ -129,6 +129,9 @@ test("for sft the newest dialogue of each is a row, and the best of those that w
 
 test.each([
   ["nothing matches", rl(), { group: "none" }, "it matches nothing"],
+  ["a group with U+0000", rl(), { group: "\0" }, "it matches nothing"],
+  ["rollouts with U+0000", rl(), { rollout_ids: ["\0"] }, "it matches nothing"],
+  ["a step that no model can have", rl(), { step: 3_000_000_000 }, "it matches nothing"],
   ["a field of a call", rl({ field: "inputs.reward" }), {}, "is no field of a rollout"],
 ])("%s: it says so, and makes no job", async (_, target, more, message) => {
   const { status, body: answer } = await opened.acme.post(url, request(target, more))

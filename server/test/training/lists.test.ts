@@ -90,6 +90,8 @@ describe("jobs", () => {
     expect((await jobs("?status=queued&status=running")).data).toEqual([])
     expect((await jobs("?status=failed&status=succeeded")).data).toHaveLength(3)
     expect((await jobs("?model_id=none")).data).toEqual([])
+    expect((await jobs("?project=%00")).data).toEqual([])
+    expect((await jobs("?entity=%00")).data).toEqual([])
     expect((await opened.acme.get("/v1/preview/training-jobs?status=lost")).status).toBe(422)
     expect((await opened.rival.get("/v1/preview/training-jobs")).body).toMatchObject({ data: [] })
   })

@@ -386,6 +386,7 @@ describe("training-api 2.2: experimental_config", () => {
     [{ kl_penalty_reference_step: 1_000_000 }, "kl_penalty_reference_step"],
     [{ kl_penalty_reference_step: 2 ** 31 }, "kl_penalty_reference_step"],
     [{ kl_ref_adapter_path: "wandb-artifact:///acme/tests/absent:step99999999999" }, "kl_ref_adapter_path"],
+    [{ kl_ref_adapter_path: "wandb-artifact:///acme/zero\0/absent:step1" }, "kl_ref_adapter_path"],
     [{ kl_penalty_step_lag: 0 }, "kl_penalty_step_lag"],
     [{ kl_ref_adapter_path: "/home/me/adapter" }, "kl_ref_adapter_path"],
     [{ kl_ref_adapter_path: "wandb-artifact:///acme/tests/absent:step0" }, "kl_ref_adapter_path"],

@@ -369,6 +369,8 @@ describe("reading rollouts", () => {
     expect(await found(`${ofModel}&since=${encodeURIComponent(from)}`)).toHaveLength(3)
     expect(await found(`${ofModel}&until=${encodeURIComponent(from)}`)).toEqual([])
     expect(await found("&model_id=none")).toEqual([])
+    expect(await found("&step=3000000000")).toEqual([])
+    expect(await found("&group=%00")).toEqual([])
     const first = await list(`${ofModel}&limit=2`)
     expect([first.has_more, first.last_id]).toEqual([true, "l1"])
     expect(await found(`${ofModel}&limit=2&after=l1`)).toEqual(["l0"])

@@ -101,7 +101,6 @@ function listRoute(database: CatalogDatabase): Route {
         since: query.since === undefined ? undefined : new Date(query.since),
         until: query.until === undefined ? undefined : new Date(query.until),
       }
-      if (query.group !== undefined && !isStorable(query.group)) return toPage([], query.limit)
       let afterSequence: number | null = null
       if (query.after !== undefined) {
         const place = await rolloutOf(database, principal, query.after, query.project_id)

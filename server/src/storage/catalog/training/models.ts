@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { isUuid } from "../identifiers.ts"
+import { isStorable } from "../storable-text.ts"
 import { entityOf, noSuchProject } from "../accounts/projects.ts"
 import { requireOneMore } from "../accounts/team-quotas.ts"
 
@@ -87,6 +88,7 @@ export async function findModelByPath(
   entityIds: readonly string[],
   path: { entity: string; project: string; name: string },
 ): Promise<ModelRecord | null> {
+  if (![path.entity, path.project, path.name].every(isStorable)) return null
   const row = await liveModels(database)
     .where("entities.id", "in", entityIds)
     .where("entities.name", "=", path.entity)

@@ -5,6 +5,8 @@ import { inTransaction } from "../in-transaction.ts"
 import { isUuid } from "../identifiers.ts"
 import { isoText } from "../iso-time.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
+import { isStorable } from "../storable-text.ts"
+import { highestStep } from "./checkpoints.ts"
 import type { RolloutTurnTable } from "./rollouts-schema.ts"
 
 export interface RolloutPlace {
@@ -105,13 +107,14 @@ export async function listRollouts(
   page: RolloutPage,
 ): Promise<RolloutRecord[]> {
   if (modelId !== undefined && !isUuid(modelId)) return []
+  if ((groupId !== undefined && !isStorable(groupId)) || (step !== undefined && step > highestStep)) return []
   const order = page.order === "asc" ? sql`asc` : sql`desc`
   const isLater = page.order === "asc" ? sql`r.sequence >` : sql`r.sequence <`
   const conditions = [
     sql`r.project_id = ${projectId}`,
     sql`r.deleted_at is null`,
     ...(id === undefined ? [] : [sql`r.id = ${id}`]),
-    ...(rolloutIds === undefined ? [] : [sql`r.rollout_id = any(${[...rolloutIds]}::text[])`]),
+    ...(rolloutIds === undefined ? [] : [sql`r.rollout_id = any(${rolloutIds.filter(isStorable)}::text[])`]),
     ...(groupId === undefined ? [] : [sql`r.group_id = ${groupId}`]),
     ...(isRewarded === undefined ? [] : [isRewarded ? sql`r.reward is not null` : sql`r.reward is null`]),
     ...(since === undefined ? [] : [sql`r.created_at >= ${since}`]),
@@ -239,6 +242,7 @@ export async function listTurns(
 
 /** null: the rollout has no such turn. */
 export async function sequenceOfTurn(database: CatalogDatabase, rollout: string, id: string): Promise<number | null> {
+  if (!isStorable(id)) return null
   const row = await database
     .selectFrom("rollout_turns")
     .select("sequence")

@@ -1,6 +1,7 @@
 /** Training jobs of projects, as a list shows them: with their model's name and how far they are. */
 import { sql } from "kysely"
 import { isUuid } from "../identifiers.ts"
+import { isStorable } from "../storable-text.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import type { JobStatus } from "../schema.ts"
 import { type NamedJob, namedJobs, toNamedJob } from "./training-jobs.ts"
@@ -37,6 +38,7 @@ export interface JobSelection {
 export async function listJobs(database: CatalogDatabase, selection: JobSelection): Promise<ListedJob[]> {
   const { entityIds, jobId, entity, project, modelId, statuses, afterId, limit } = selection
   if (entityIds.length === 0 || (modelId !== null && !isUuid(modelId))) return []
+  if (![entity, project].every((name) => name === null || isStorable(name))) return []
   let query = namedJobs(database)
     .select((eb) => [
       eb
