@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { mountDisk, unmountDisk } from "../../test/support/small-disk.ts"
 import { fillLedger } from "./ledger-fill.ts"
 
 /** A file of five long lines, each with a choice of its key, and where its filled copy goes. */
@@ -63,3 +64,19 @@ test("law 8: while long lines are filled, the event loop has a turn after each",
   const filled = lines.map((line) => line.replace('"ledger":null', `"ledger":${stringify(tokens)}`))
   expect((await readFile(output, "utf8")) === filled.join("")).toBe(true)
 })
+
+const disk = mountDisk(1)
+
+test.skipIf(disk === null)(
+  "a disk that fills within the last write is told, and what is there of the data gets no name",
+  async () => {
+    const folder = disk as string
+    onTestFinished(() => unmountDisk(folder))
+    const { lines, data } = await longLines()
+    await writeFile(data.path, lines[0]!)
+    const tokens = { prompt_token_ids: [1, 2], token_ids: [3], logprobs: [-0.5] }
+    const find = (keys: string[]) => Promise.resolve(keys.map((ledger_key) => ({ ledger_key, ...tokens })))
+    await expect(fillLedger(data, path.join(folder, "filled.jsonl"), find)).rejects.toMatchObject({ code: "ENOSPC" })
+    expect(await readdir(folder)).toEqual(["filled.jsonl.partial"])
+  },
+)

@@ -43,7 +43,8 @@ export async function fillLedger(
       filled += await fillChoices(parsed.filter((trajectory) => trajectory !== null).flatMap(choicesWithKey), find)
       for (const text of printed(lines, parsed)) {
         hash.update(text)
-        await file.write(text)
+        // `write` would write a part where the disk fills, and not say so.
+        await file.appendFile(text)
       }
     }
     await file.sync()
