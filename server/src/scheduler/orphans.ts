@@ -1,7 +1,7 @@
 /**
- * What a crash keeps from being removed: files of jobs that have ended, folders of checkpoints and models
- * that were deleted, states of optimizers that are no longer needed. Only what the catalog knows as gone is
- * touched; a folder that it does not know may be newer than a catalog that was restored.
+ * What a crash keeps from being removed: files of jobs that have ended, folders of checkpoints and models that were deleted,
+ * those in which a version of an artifact became a checkpoint, states of optimizers that are no longer needed. Of the rest
+ * only what the catalog knows as gone is touched; a folder that it does not know may be newer than a catalog that was restored.
  */
 import { rm } from "node:fs/promises"
 import path from "node:path"
@@ -11,6 +11,7 @@ import { endedJobs } from "../storage/catalog/training/job-claims.ts"
 import { deletedModels } from "../storage/catalog/training/models.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { namesIn } from "../storage/file-system/names-in.ts"
+import { isAdoptionFolder } from "../storage/lora-artifacts.ts"
 import { jobOriginsFolder } from "./job-origin.ts"
 import { optimizerFile } from "./optimizer-states.ts"
 import { modelsWithRecords, removeModelRecords } from "./training-records.ts"
@@ -45,7 +46,9 @@ async function checkpointFolders(database: CatalogDatabase, dataDir: string): Pr
   const live = models.filter((folder) => !deleted.has(path.basename(folder)))
   const steps = (await Promise.all(live.map((folder) => pathsIn(dataDir, folder)))).flat()
   const optimizers = (await adapterOnlyPaths(database, steps)).map((folder) => `${folder}/${optimizerFile}`)
-  return [...gone, ...(await deletedPaths(database, steps)), ...(await halfWritten(database, steps)), ...optimizers]
+  const adopted = steps.filter((folder) => isAdoptionFolder(path.basename(folder)))
+  const halves = [...adopted, ...(await halfWritten(database, steps))]
+  return [...gone, ...(await deletedPaths(database, steps)), ...halves, ...optimizers]
 }
 
 /** Checkpoints that the engine was writing when it was killed, of jobs that have ended: nobody goes on with them. */

@@ -179,7 +179,7 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
   }
   const folder = path.join("checkpoints", modelId, `step_${String(step).padStart(6, "0")}`)
   const target = path.join(blobs.dataDir, folder)
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`)
+  const temporary = path.join(path.dirname(target), adoptionFolder(path.basename(target)))
   try {
     await mkdir(temporary, { recursive: true })
     for (const [name, { sha256 }] of files) await linkOrCopy(blobs.absolutePathOf(sha256), path.join(temporary, name))
@@ -198,6 +198,16 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
     await rm(temporary, { recursive: true, force: true })
     throw error
   }
+}
+
+/** The folder in which the files of a step come together until it has them all. */
+function adoptionFolder(step: string): string {
+  return `.${step}.adopt.${randomUUID()}.tmp`
+}
+
+/** Of those, a start finds what a kill left. */
+export function isAdoptionFolder(name: string): boolean {
+  return /^\.step_\d+\.adopt\.[^.]+\.tmp$/.test(name)
 }
 
 async function writeSynced(file: string, text: string): Promise<void> {

@@ -4,7 +4,8 @@
  */
 import { execFile } from "node:child_process"
 import { createHash, randomUUID } from "node:crypto"
-import { open, readFile, rm } from "node:fs/promises"
+import { watch } from "node:fs"
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -168,6 +169,21 @@ test("platform-wandb 9.5: versions that were logged before the model was registe
   await logLora(name, adapter("1234"), "step3")
   await logLora(name, { "readme.md": "no adapter" })
   expect(await stepsOf(await register(name))).toEqual([0, 3])
+})
+
+test("platform-wandb 9.5: the folder that a kill leaves of a version on its way to a checkpoint goes with the next start", async () => {
+  const name = newName()
+  const id = await register(name)
+  await train(id)
+  const folder = path.join(opened.config.dataDir, "checkpoints", id)
+  const made = new Set<string>()
+  const watcher = watch(folder, (_, file) => file?.endsWith(".tmp") && made.add(file))
+  await logLora(name, adapter("kill"), "step5")
+  await expect.poll(() => made.size).toBe(1)
+  watcher.close()
+  for (const half of made) await mkdir(path.join(folder, half))
+  await opened.restart()
+  expect((await readdir(folder)).toSorted()).toEqual(["step_000001", "step_000005"])
 })
 
 test("platform-wandb 9.5: a job that ends while a version is on its way to the same step keeps its checkpoint", async () => {
