@@ -7,7 +7,7 @@ import { createReadStream } from "node:fs"
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
-import { HeddleError, isRefusal } from "../errors.ts"
+import { HeddleError, isPassing, isRefusal } from "../errors.ts"
 import { isJsonObject } from "../json/parsed-json.ts"
 import type { BlobStore } from "./blobs/blob-store.ts"
 import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
@@ -16,9 +16,11 @@ import { isBlobReferenced } from "./catalog/files/blob-references.ts"
 import {
   adoptableStep,
   adoptArtifact,
+  type AdoptedFolder,
   artifactsWithoutCheckpoint,
   type CheckpointFile,
   checkpointsWithoutArtifact,
+  isCheckpoint,
   listCheckpointArtifact,
   type UnlistedCheckpoint,
   versionsToAdopt,
@@ -142,11 +144,32 @@ export interface NamedVersion {
 }
 
 /**
- * Makes the version a checkpoint of the model: that of its first alias `stepN`, else the next.
+ * Makes the committed version a checkpoint of the model: that of its first alias `stepN`, else the next. One that is a
+ * checkpoint already stays what it is.
  * @throws {HeddleError} when it is no PEFT folder, or the model has that step.
  */
 export function adoptVersion(stores: LoraStores, version: NamedVersion, modelId: string): Promise<void> {
-  return inTurn(stores.database, modelId, () => adopt(stores, version, modelId))
+  const { database } = stores
+  return inTurn(database, modelId, async () => {
+    if (await isCheckpoint(database, version.id)) return
+    const find = (name: string) => findFileAt(database, version.id, name)
+    await adopt(stores, version, { modelId, find, store: (write) => write(database) })
+  })
+}
+
+/** Looks a file of the version up by its path, before or after it is committed. */
+export type FindFile = (path: string) => Promise<StoredFile | null>
+
+export interface Adopting<T> {
+  modelId: string
+  find: FindFile
+  /** Calls `write` once, with its own transaction if it has one: what is stored beside the checkpoint is stored with it or not at all. */
+  store: (write: (database: CatalogDatabase) => Promise<void>) => Promise<T>
+}
+
+/** Commits a version that becomes a checkpoint of the model: both, or neither. @throws {HeddleError} as {@link adoptVersion}. */
+export function commitAdopted<T>(stores: LoraStores, version: NamedVersion, adopting: Adopting<T>): Promise<T> {
+  return inTurn(stores.database, adopting.modelId, () => adopt(stores, version, adopting))
 }
 
 function stepIn(aliases: readonly string[]): number | null {
@@ -154,29 +177,17 @@ function stepIn(aliases: readonly string[]): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-/** Looks a file of the version up by its path, before or after it is committed. */
-export type FindFile = (path: string) => Promise<StoredFile | null>
-
-/** @throws {HeddleError} as {@link adoptVersion} would when the version is committed. */
-export async function checkAdoptable(
+async function adopt<T>(
   { database, blobs }: LoraStores,
-  { id, aliases }: Pick<NamedVersion, "id" | "aliases">,
-  { modelId, find }: { modelId: string; find: FindFile },
-): Promise<void> {
-  await adoptableStep(database, { artifactId: id, modelId, step: stepIn(aliases) })
-  await adapterFiles(blobs, find)
-}
-
-async function adopt(stores: LoraStores, version: NamedVersion, modelId: string): Promise<void> {
-  const { database, blobs } = stores
+  version: NamedVersion,
+  { modelId, find, store }: Adopting<T>,
+): Promise<T> {
   const adoption = { artifactId: version.id, modelId, step: stepIn(version.aliases) }
   const step = await adoptableStep(database, adoption)
-  const { files, isInitial } = await adapterFiles(blobs, (name) => findFileAt(database, version.id, name))
-  if (isInitial) {
-    const nothing = { step, path: null, sizeBytes: 0, manifestSha256: null }
-    await adoptArtifact(database, version.project_id, adoption, nothing, () => Promise.resolve())
-    return
-  }
+  const { files, isInitial } = await adapterFiles(blobs, find)
+  const write = (adopted: AdoptedFolder, place: () => Promise<void>) =>
+    store((writer) => adoptArtifact(writer, version.project_id, adoption, adopted, place))
+  if (isInitial) return write({ step, path: null, sizeBytes: 0, manifestSha256: null }, () => Promise.resolve())
   const folder = path.join("checkpoints", modelId, `step_${String(step).padStart(6, "0")}`)
   const target = path.join(blobs.dataDir, folder)
   const temporary = path.join(path.dirname(target), adoptionFolder(path.basename(target)))
@@ -189,14 +200,13 @@ async function adopt(stores: LoraStores, version: NamedVersion, modelId: string)
     const sizeBytes = files.reduce((sum, [, { size_bytes }]) => sum + size_bytes, Buffer.byteLength(manifest))
     const manifestSha256 = createHash("sha256").update(manifest).digest("hex")
     const adopted = { step, path: folder, sizeBytes, manifestSha256 }
-    await adoptArtifact(database, version.project_id, adoption, adopted, async () => {
+    return await write(adopted, async () => {
       // An interrupted request may have left a folder under the name of a step that has no row.
       await rm(target, { recursive: true, force: true })
       await rename(temporary, target)
     })
-  } catch (error) {
+  } finally {
     await rm(temporary, { recursive: true, force: true })
-    throw error
   }
 }
 
@@ -299,14 +309,24 @@ function noAdapter(reason: string): HeddleError {
   )
 }
 
-/** Makes versions that were logged before their model was registered its checkpoints; those that cannot be stay what they are. */
+/**
+ * Makes versions that were logged before their model was registered its checkpoints; those that cannot be stay what they
+ * are. When it was interrupted it may run again, until a job of the model was made.
+ */
 export async function adoptEarlierVersions(
   stores: LoraStores,
   model: { id: string; projectId: string; name: string },
 ): Promise<void> {
-  for (const { id, aliases } of await versionsToAdopt(stores.database, model.projectId, model.name)) {
-    await adoptVersion(stores, { id, project_id: model.projectId, aliases }, model.id).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error
-    })
+  for (const { id, aliases } of await versionsToAdopt(stores.database, model)) {
+    await adoptIfPossible(stores, { id, project_id: model.projectId, aliases }, model.id)
+  }
+}
+
+/** {@link adoptVersion} of one that was committed as no checkpoint: it stays what it is if it cannot be one. */
+export async function adoptIfPossible(stores: LoraStores, version: NamedVersion, modelId: string): Promise<void> {
+  try {
+    await adoptVersion(stores, version, modelId)
+  } catch (error) {
+    if (!isRefusal(error) || isPassing(error)) throw error
   }
 }

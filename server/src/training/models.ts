@@ -14,12 +14,23 @@ interface MadeFrom extends LoraStores {
 }
 
 /**
- * Versions of the `lora` artifact of the name that were logged before are its checkpoints.
+ * Versions of the `lora` artifact of the name that were logged before are its checkpoints. For a model that exists they are
+ * looked for too: the request that made it may have been interrupted.
  * @throws {HeddleError} 403 unknown entity; 422 unknown base model; 409 the name is taken and
  * `return_existing` is false.
  */
 export async function makeModel(
-  { database, blobs, baseModels }: MadeFrom,
+  dependencies: MadeFrom,
+  principal: Principal,
+  body: CreateModelBody,
+): Promise<ModelRecord> {
+  const model = await existingOrMade(dependencies, principal, body)
+  await adoptEarlierVersions(dependencies, model)
+  return model
+}
+
+async function existingOrMade(
+  { database, baseModels }: MadeFrom,
   principal: Principal,
   body: CreateModelBody,
 ): Promise<ModelRecord> {
@@ -32,10 +43,7 @@ export async function makeModel(
   const projectId = await ensureProject(database, entity.id, body.project)
   const model = { projectId, name: body.name, baseModel: base.name, basePath: base.path }
   const made = await createModel(database, model)
-  if (made !== null) {
-    await adoptEarlierVersions({ database, blobs }, made)
-    return made
-  }
+  if (made !== null) return made
   // Another request took the name meanwhile.
   const winner = await existingModel(database, entity, body)
   if (winner !== null) return winner

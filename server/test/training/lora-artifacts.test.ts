@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process"
 import { createHash, randomUUID } from "node:crypto"
 import { watch } from "node:fs"
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises"
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -36,12 +36,9 @@ afterAll(() => opened.close())
 const newName = () => `m-${randomUUID().slice(0, 8)}`
 const namesOf = (collection: string) => ({ entity: "acme", project, collection })
 
-async function register(name: string): Promise<string> {
-  const { status, body, text } = await opened.acme.post("/v1/preview/models", {
-    name,
-    project,
-    base_model: "heddle/tiny",
-  })
+async function register(name: string, return_existing = false): Promise<string> {
+  const model = { name, project, base_model: "heddle/tiny", return_existing }
+  const { status, body, text } = await opened.acme.post("/v1/preview/models", model)
   if (status !== 200) throw new Error(text)
   return (body as { id: string }).id
 }
@@ -186,27 +183,78 @@ test("platform-wandb 9.5: the folder that a kill leaves of a version on its way 
   expect((await readdir(folder)).toSorted()).toEqual(["step_000001", "step_000005"])
 })
 
+const blobOf = (content: string) => {
+  const sha256 = createHash("sha256").update(content).digest("hex")
+  return path.join(opened.config.dataDir, "blobs", "sha256", sha256.slice(0, 2), sha256)
+}
+
+async function idOf(name: string): Promise<string> {
+  const { body } = await opened.acme.get(`/v1/preview/models?project=${project}&name=${name}`)
+  const model = (body as { data: { id: string; name: string }[] }).data.find((each) => each.name === name)
+  if (model === undefined) throw new Error(`no model ${name}`)
+  return model.id
+}
+
+test("law 2, platform-wandb 9.5: what an interrupted registration left becomes checkpoints when it, or a commit, comes again", async () => {
+  const logged = async (name: string) => {
+    const config = JSON.stringify({ peft_type: "LORA", r: 8, of: name })
+    const files = { ...adapter("5678"), "adapter_config.json": config }
+    const { id } = await logLora(name, files, "step3")
+    await logLora(name, adapter("next"))
+    // A file that cannot be read interrupts it once the model is there.
+    const blob = blobOf(config)
+    await rename(blob, `${blob}.aside`)
+    await expect(register(name)).rejects.toThrow("Internal server error")
+    await rename(`${blob}.aside`, blob)
+    expect(await stepsOf(await idOf(name))).toEqual([0])
+    return id
+  }
+  const name = newName()
+  await logged(name)
+  const ids = await Promise.all([register(name, true), register(name, true)])
+  expect(await stepsOf(ids[0])).toEqual([0, 3, 4])
+  const another = newName()
+  await commit(opened.acme, await logged(another))
+  expect(await stepsOf(await idOf(another))).toEqual([0, 3])
+})
+
+test("law 2, platform-wandb 9.5: a commit whose checkpoint cannot be stored changes nothing, and may be sent again", async () => {
+  const name = newName()
+  const id = await register(name)
+  await logLora(name, adapter("good"), "best")
+  const lora = { ...namesOf(name), type: "lora", files: adapter("more"), aliases: ["best", "latest"] }
+  const sent = await sendArtifact(opened, opened.acme, lora)
+  const folder = path.join(opened.config.dataDir, "checkpoints", id)
+  await rename(folder, `${folder}.aside`)
+  await writeFile(folder, "no folder")
+  await expect(commit(opened.acme, sent.id)).rejects.toThrow("Internal server error")
+  expect(await version(name, "latest")).toMatchObject({ versionIndex: 1, aliases: aliases("best", "latest") })
+  await rm(folder)
+  await rename(`${folder}.aside`, folder)
+  expect(await commit(opened.acme, sent.id)).toMatchObject({ versionIndex: 2 })
+  expect(await version(name, "best")).toMatchObject({ versionIndex: 2 })
+  expect(await stepsOf(id)).toEqual([0, 1, 2])
+})
+
 test("platform-wandb 9.5: a job that ends while a version is on its way to the same step keeps its checkpoint", async () => {
   const name = newName()
   const config = JSON.stringify({ peft_type: "LORA", r: 8, of: name })
   await logLora(name, { ...adapter("late"), "adapter_config.json": config })
   // Whoever reads the pipe waits for what is written here, which begins when the reader is there.
-  const sha256 = createHash("sha256").update(config).digest("hex")
-  const blob = path.join(opened.config.dataDir, "blobs", "sha256", sha256.slice(0, 2), sha256)
+  const blob = blobOf(config)
   await rm(blob)
   await run("mkfifo", [blob])
   const registered = register(name)
   const pipe = await open(blob, "w")
-  const models = await opened.acme.get(`/v1/preview/models?project=${project}&name=${name}`)
-  const [model] = (models.body as { data: { id: string; name: string }[] }).data.filter((each) => each.name === name)
-  await train(model!.id)
+  const id = await idOf(name)
+  await train(id)
   await pipe.writeFile(config)
   await pipe.close()
-  expect(await registered).toBe(model!.id)
-  const trained = `weights of ${model!.id}@1`
-  const folder = path.join(opened.config.dataDir, "checkpoints", model!.id, "step_000001")
+  expect(await registered).toBe(id)
+  const trained = `weights of ${id}@1`
+  const folder = path.join(opened.config.dataDir, "checkpoints", id, "step_000001")
   expect(await readFile(path.join(folder, "adapter_model.safetensors"), "utf8")).toBe(trained)
-  expect(await stepsOf(model!.id)).toEqual([0, 1])
+  expect(await stepsOf(id)).toEqual([0, 1])
   const files = await filesOf(opened.acme, { entity: "acme", project }, `${name}:step1`)
   expect((await fetchFrom(opened, files[1]?.directUrl ?? "")).payload).toBe(trained)
 })

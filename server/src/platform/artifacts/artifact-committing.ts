@@ -2,8 +2,7 @@
 import { createReadStream } from "node:fs"
 import { buffer } from "node:stream/consumers"
 import { HeddleError } from "../../errors.ts"
-import { deleteArtifacts } from "../../storage/catalog/artifacts/artifact-changes.ts"
-import { commitArtifact } from "../../storage/catalog/artifacts/artifact-commit.ts"
+import { type Commit, commitArtifact, type CommittedArtifact } from "../../storage/catalog/artifacts/artifact-commit.ts"
 import {
   type ArtifactContent,
   type Birth,
@@ -13,9 +12,16 @@ import {
 import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifacts/artifact-manifests.ts"
 import { aliasesOf } from "../../storage/catalog/artifacts/artifact-aliases.ts"
 import { type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findModelByName } from "../../storage/catalog/training/models.ts"
 import { inTurn } from "../../storage/in-turn.ts"
-import { adoptVersion, checkAdoptable, listCheckpoints } from "../../storage/lora-artifacts.ts"
+import {
+  adoptIfPossible,
+  adoptVersion,
+  commitAdopted,
+  type FindFile,
+  listCheckpoints,
+} from "../../storage/lora-artifacts.ts"
 import { usageOf } from "../../storage/team-usage.ts"
 import { noLookups } from "../../threads/thread-task.ts"
 import type { RunContext } from "../runs/run-context.ts"
@@ -43,11 +49,13 @@ export async function commitPending(context: RunContext, id: string): Promise<Ar
 
 async function commit(context: RunContext, id: string): Promise<ArtifactRecord> {
   const artifact = await requireArtifact(context, id)
-  if (artifact.state === "committed") return artifact
   const { database, blobs } = context
+  if (artifact.state === "committed") {
+    await adoptIfModel(context, artifact, adoptIfPossible)
+    return artifact
+  }
   await usageOf(database)?.requireRoom(teamOf(artifact))
   const { entries, births, baseId, isWhole } = await sentContents(context, artifact)
-  await checkModel(context, artifact, entries)
   const foreign = await contentsOfBirths(database, {
     projectId: artifact.project_id,
     entityIds: ownEntities(context),
@@ -55,51 +63,58 @@ async function commit(context: RunContext, id: string): Promise<ArtifactRecord> 
   })
   const held = await holdAll(context, foreign)
   try {
-    const committed = await commitArtifact(database, { artifact, entries, baseId, isWhole, foreign: held })
+    const sent = { artifact, entries, baseId, isWhole, foreign: held }
+    const committed = await commitWithCheckpoint(context, artifact, sent)
     await dropBlobs(context, committed.dropped)
-    return await adopted(context, committed.artifact)
+    // Its model may have been registered meanwhile.
+    await adoptIfModel(context, committed.artifact, adoptIfPossible)
+    return committed.artifact
   } finally {
     for (const { sha256 } of held) blobs.release(sha256)
   }
 }
 
-/** Makes the version a checkpoint if its artifact has a model's name. One that cannot become it is deleted. */
-async function adopted(context: RunContext, artifact: ArtifactRecord): Promise<ArtifactRecord> {
+/** Commits a version of an artifact that has a model's name as a checkpoint of that: both, or neither. */
+async function commitWithCheckpoint(
+  context: RunContext,
+  artifact: ArtifactRecord,
+  sent: Commit,
+): Promise<CommittedArtifact> {
   const { database } = context
-  try {
-    await adoptIfModel(context, artifact)
-  } catch (error) {
-    await dropBlobs(context, await deleteArtifacts(database, artifact.project_id, [artifact.id]))
-    throw error
-  }
-  return artifact
+  const { id, type, project_id, collection, pending_aliases: aliases } = artifact
+  if (type === "lora") await listCheckpoints(context, project_id)
+  const model = type === "lora" ? await findModelByName(database, project_id, collection) : null
+  if (model === null) return commitArtifact(database, sent)
+  const version = { id, project_id, aliases }
+  return commitAdopted(context, version, {
+    modelId: model.id,
+    find: filesIn(database, project_id, sent.entries),
+    store: (adopt) => commitArtifact(database, { ...sent, adopt }),
+  })
 }
 
-/**
- * Refuses a version that its model could not adopt, before the commit takes aliases away from other versions.
- * Reads the entries on this thread: adapters have few files.
- */
-async function checkModel(context: RunContext, artifact: ArtifactRecord, entries: readonly string[]): Promise<void> {
-  if (artifact.type !== "lora") return
-  const { database } = context
-  const { id, project_id, collection, pending_aliases: aliases } = artifact
-  await listCheckpoints(context, project_id)
-  const model = await findModelByName(database, project_id, collection)
-  if (model === null) return
+/** Looks files up in the lists of entries, which are read on this thread: adapters have few files. */
+function filesIn(database: CatalogDatabase, projectId: string, entries: readonly string[]): FindFile {
   const digests = new Map(
     entries
       .flatMap((list) => JSON.parse(list) as { path: string; digest: string; ref: string | null }[])
       .flatMap(({ path, digest, ref }) => (ref === null ? [[path, digest] as const] : [])),
   )
-  const find = async (path: string) => {
+  return async (path) => {
     const digest = digests.get(path)
-    return digest === undefined ? null : findContent(database, project_id, digest)
+    return digest === undefined ? null : findContent(database, projectId, digest)
   }
-  await checkAdoptable(context, { id, aliases }, { modelId: model.id, find })
 }
 
-/** Makes a `lora` version a checkpoint of the model that has its artifact's name, unless it is a checkpoint already. */
-export async function adoptIfModel(context: RunContext, artifact: ArtifactRecord): Promise<void> {
+/**
+ * Makes a committed `lora` version a checkpoint of the model that has its artifact's name, unless it is a checkpoint already.
+ * `adopt`: what to do with one that cannot be.
+ */
+export async function adoptIfModel(
+  context: RunContext,
+  artifact: ArtifactRecord,
+  adopt: typeof adoptVersion = adoptVersion,
+): Promise<void> {
   if (artifact.type !== "lora" || artifact.checkpoint_id !== null) return
   const { database } = context
   const { id, project_id } = artifact
@@ -108,7 +123,7 @@ export async function adoptIfModel(context: RunContext, artifact: ArtifactRecord
   const aliases = (await aliasesOf(database, [id]))
     .filter(({ collection_id }) => collection_id === artifact.collection_id)
     .map(({ alias }) => alias)
-  await adoptVersion(context, { id, project_id, aliases }, model.id)
+  await adopt(context, { id, project_id, aliases }, model.id)
 }
 
 /** Holds the contents whose blobs are still stored, and returns them; the caller must release each. */

@@ -26,6 +26,8 @@ export interface Commit {
   isWhole: boolean
   /** Contents of other projects that the entries name: they become this project's too. */
   foreign: readonly ArtifactContent[]
+  /** Makes the version a checkpoint, in the transaction that commits it; absent: it is none. */
+  adopt?: (transaction: Transaction<Catalog>) => Promise<void>
 }
 
 /** @throws {HeddleError} `invalid_request`: what was sent is not what was announced. Then nothing is changed. */
@@ -59,6 +61,7 @@ export async function commitArtifact(database: CatalogDatabase, commit: Commit):
       await setAliases(transaction, member, [...pending.aliases, "latest"])
       if (pending.run_id !== null) await linkRun(transaction, id, pending.run_id, "output")
       dropped = [...(await dropContents(transaction, project_id, claimed)), ...(await dropSent(transaction, id))]
+      await commit.adopt?.(transaction)
     }
     const artifact = await findAnyArtifact(transaction, id)
     if (artifact === null) throw new HeddleError("not_found", "the project of the artifact was deleted")

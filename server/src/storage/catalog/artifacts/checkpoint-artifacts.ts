@@ -179,18 +179,30 @@ export async function adoptArtifact(
   })
 }
 
-/** Versions of a model's collection that are no checkpoint of it yet, with what they are called. */
+export async function isCheckpoint(database: CatalogDatabase, artifactId: string): Promise<boolean> {
+  const row = await database
+    .selectFrom("artifacts")
+    .select("checkpoint_id")
+    .where("id", "=", artifactId)
+    .executeTakeFirst()
+  return row !== undefined && row.checkpoint_id !== null
+}
+
+/**
+ * Versions of a model's collection that are no checkpoint of it yet, with what they are called. None once a job of the
+ * model was made: a version would get between the steps that jobs make.
+ */
 export async function versionsToAdopt(
   database: CatalogDatabase,
-  projectId: string,
-  model: string,
+  { id, projectId, name }: { id: string; projectId: string; name: string },
 ): Promise<{ id: string; aliases: string[] }[]> {
   const { rows } = await sql<{ id: string; aliases: string[] }>`
     select a.id, coalesce(json_agg(l.alias) filter (where l.alias is not null), '[]') as aliases
     from artifact_collections c join artifacts a on a.collection_id = c.id and a.state = 'committed'
     left join artifact_aliases l on l.artifact_id = a.id and l.collection_id = c.id
-    where c.project_id = ${projectId} and c.name = ${model} and c.type = 'lora' and c.kind = 'sequence'
+    where c.project_id = ${projectId} and c.name = ${name} and c.type = 'lora' and c.kind = 'sequence'
       and a.checkpoint_id is null
+      and not exists (select 1 from training_jobs j where j.model_id = ${id})
     group by a.id, a.version order by a.version`.execute(database)
   return rows
 }
