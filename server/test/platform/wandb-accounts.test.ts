@@ -73,3 +73,24 @@ test("security 5.3: the cursor of another team's project is answered as that of 
   expect(await after(null)).toEqual({ models: { edges: [{ node: { name: "older" } }] } })
   expect(await after(internalId)).toEqual(await after(nowhere))
 })
+
+test("platform-wandb 4: the list of projects goes on after one that was deleted since it was listed", async () => {
+  for (const project of ["page-3", "page-2", "page-1"]) {
+    await startRun(opened.acme, { entity: "acme", project, run: "one" })
+  }
+  const query = `query($after: String, $first: Int) { models(entityName: "acme", after: $after, first: $first) {
+    edges { node { name } } pageInfo { endCursor hasNextPage } } }`
+  const page = async (after: string | null, first: number) => {
+    const { data } = await ask(opened.acme, query, { after, first })
+    const { edges, pageInfo } = (
+      data as {
+        models: { edges: { node: { name: string } }[]; pageInfo: { endCursor: string; hasNextPage: boolean } }
+      }
+    ).models
+    return { names: edges.map(({ node }) => node.name), ...pageInfo }
+  }
+  const first = await page(null, 1)
+  expect(first).toMatchObject({ names: ["page-1"], hasNextPage: true })
+  expect((await opened.acme.delete("/v1/projects/acme/page-1")).status).toBe(200)
+  expect(await page(first.endCursor, 2)).toMatchObject({ names: ["page-2", "page-3"], hasNextPage: true })
+})

@@ -116,9 +116,10 @@ export async function listProjects(database: CatalogDatabase, selection: Project
     rows = rows.where(sql<boolean>`entities.name || '/' || projects.name ilike ${likePart(query)}`)
   }
   if (afterId !== null) {
-    // Another team's is as one that is not there: else the list would tell that it is, and when it was made.
+    // Another team's is as one that is not there: else the list would tell that it is, and when it was made. One that was
+    // deleted since it was listed still has its place.
     const after = database
-      .selectFrom("projects")
+      .selectFrom("all_projects")
       .select(["created_at", "id"])
       .where("id", "=", afterId)
       .where("entity_id", "in", entityIds)
