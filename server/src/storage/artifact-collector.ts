@@ -1,7 +1,7 @@
 /** Removes artifacts past their time, those whose checkpoint was deleted, those that were never committed, and contents that no artifact names. */
 import { sql } from "kysely"
 import type { Log } from "../log.ts"
-import { deleteArtifacts } from "./catalog/artifacts/artifact-changes.ts"
+import { deleteArtifactsThat } from "./catalog/artifacts/artifact-changes.ts"
 import { dropContents } from "./catalog/artifacts/artifact-contents.ts"
 import { inProjectTurn } from "./catalog/artifacts/artifact-lock.ts"
 import { artifactEnd } from "./catalog/artifacts/live-artifacts.ts"
@@ -25,24 +25,25 @@ export function artifactCollector(stores: Stores, log: Log): DailyWork {
   )
 }
 
-/** Artifacts that ended, or were begun before `before` and not committed. Returns how many. */
+/** Removes artifacts that ended, or were begun before `before` and not committed. Returns how many. */
 export async function collectArtifacts(
   { catalog, blobs }: Stores,
   before: Date,
   signal?: AbortSignal,
 ): Promise<number> {
+  const isOver = sql<boolean>`((state = 'pending' and created_at < ${before})
+    or (state = 'committed' and ttl_seconds is not null and ${artifactEnd} <= now())
+    or checkpoint_id in (select c.id from checkpoints c where c.deleted_at is not null))`
   const { rows } = await sql<{ project_id: string; ids: string[] }>`
-    select project_id, json_agg(id) as ids from artifacts
-    where (state = 'pending' and created_at < ${before})
-      or (state = 'committed' and ttl_seconds is not null and ${artifactEnd} <= now())
-      or checkpoint_id in (select c.id from checkpoints c where c.deleted_at is not null)
-    group by project_id`.execute(catalog)
+    select project_id, json_agg(id) as ids from artifacts where ${isOver} group by project_id`.execute(catalog)
   let removed = 0
   for (const { project_id, ids } of rows) {
     for (let first = 0; first < ids.length && signal?.aborted !== true; first += atOnce) {
+      // Minutes may have passed, in which a client may have committed one.
       const some = ids.slice(first, first + atOnce)
-      await drop({ catalog, blobs }, await deleteArtifacts(catalog, project_id, some))
-      removed += some.length
+      const { count, dropped } = await deleteArtifactsThat(catalog, project_id, some, isOver)
+      await drop({ catalog, blobs }, dropped)
+      removed += count
     }
   }
   await collectContents({ catalog, blobs }, before, signal)

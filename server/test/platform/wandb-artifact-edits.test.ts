@@ -9,6 +9,7 @@ import {
   artifactDigest,
   askForFiles,
   change,
+  commit,
   contentsOf,
   createArtifact,
   fetchFrom,
@@ -17,6 +18,7 @@ import {
   md5,
   put,
   readArtifact,
+  sendArtifact,
 } from "../support/wandb-artifacts.ts"
 import { dataOf, readRun, startRun } from "../support/wandb-runs.ts"
 
@@ -31,6 +33,8 @@ const log = (given: ArtifactLog) => logArtifact(opened, opened.acme, given)
 
 const versionOf = async (names: Names, alias: string, fields = "versionIndex") =>
   readArtifact(opened.acme, names, `${names.collection}:${alias}`, fields)
+
+const localOf = (id: string) => Buffer.from(id, "base64").toString().replace("Artifact:", "")
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
@@ -270,10 +274,7 @@ test("platform-wandb 9.4: latest of a portfolio falls to the highest version lef
   const newest = () => versionOf(portfolio, "latest", "id")
   expect(await newest()).toEqual({ id: ids[1] })
   const { catalog } = opened.app.stores
-  const local =
-    Buffer.from(ids[1] ?? "", "base64")
-      .toString()
-      .split(":")[1] ?? ""
+  const local = localOf(ids[1] ?? "")
   const isThere = async () =>
     (await catalog.selectFrom("artifacts").select("id").where("id", "=", local).execute()).length
   expect((await opened.acme.delete(`/v1/projects/acme/${deleted.project}`)).status).toBe(200)
@@ -408,9 +409,8 @@ test("time to live: a version past its time is not seen, and is removed with its
   await log({ ...names, files: { a: "stays" } })
   const { id } = await log({ ...names, files: { a: "for an hour" }, input: { ttlDurationSeconds: 3600 } })
   expect(await versionOf(names, "latest", "ttlDurationSeconds")).toEqual({ ttlDurationSeconds: 3600 })
-  const local = Buffer.from(id, "base64").toString().replace("Artifact:", "")
   const { catalog, blobs } = opened.app.stores
-  await sql`update artifacts set created_at = now() - interval '2 hours' where id = ${local}`.execute(catalog)
+  await sql`update artifacts set created_at = now() - interval '2 hours' where id = ${localOf(id)}`.execute(catalog)
   expect([await versionOf(names, "v1"), await versionOf(names, "v0")]).toEqual([null, { versionIndex: 0 }])
   expect(await versionOf(names, "latest")).toEqual({ versionIndex: 0 })
   expect(await collectArtifacts(opened.app.stores, new Date(0))).toBe(1)
@@ -448,6 +448,32 @@ test("an artifact that a killed client left unfinished is removed with its conte
   expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
   expect(await blobs.has(sha256("left behind"))).toBe(false)
   await put(opened, node?.uploadUrl ?? "", "left behind", 404)
+})
+
+test("law 1: a version that is committed while abandoned artifacts are removed stays", async () => {
+  const content = `in both ${randomUUID()}`
+  const { blobs, catalog } = opened.app.stores
+  const begin = async () => {
+    const names = newNames()
+    return { names, id: (await sendArtifact(opened, opened.acme, { ...names, files: { a: content } })).id }
+  }
+  const both = [await begin(), await begin()]
+  const left = async () => {
+    const there = await Promise.all(
+      both.map(({ id }) => catalog.selectFrom("artifacts").select("id").where("id", "=", localOf(id)).execute()),
+    )
+    return both.filter((_, place) => there[place]?.length === 1)
+  }
+  // After the first of them, the removal waits for the file of both.
+  const goOn = Promise.withResolvers<boolean>()
+  const held = blobs.removeUnless(sha256(content), () => goOn.promise)
+  const collected = collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))
+  await expect.poll(async () => (await left()).length).toBe(1)
+  const [other] = await left()
+  await commit(opened.acme, other?.id ?? "")
+  goOn.resolve(true)
+  await Promise.all([held, collected])
+  expect(await versionOf(other?.names ?? newNames(), "latest")).toEqual({ versionIndex: 0 })
 })
 
 test("parts of a file whose last part never came are removed with it after a day", async () => {

@@ -1,5 +1,5 @@
 /** Changes to committed artifacts: names, notes, links, deletion. */
-import { sql } from "kysely"
+import { type RawBuilder, sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
 import { usageOf } from "../../team-usage.ts"
 import { addMember, removeAliases, restoreLatest, setAliases } from "./artifact-aliases.ts"
@@ -118,8 +118,34 @@ export async function deleteArtifacts(
   projectId: string,
   ids: readonly string[],
 ): Promise<string[]> {
-  if (ids.length === 0) return []
-  const { dropped, stored } = await inProjectTurn(database, projectId, async (transaction) => {
+  return (await deleteArtifactsThat(database, projectId, ids, sql.lit(true))).dropped
+}
+
+export interface DeletedArtifacts {
+  /** Number of artifacts. */
+  count: number
+  /** SHA-256 of contents that nobody needs any more. */
+  dropped: string[]
+}
+
+/** Deletes those of the artifacts of which `condition` is true now, in the project's turn: the others may have changed since they were read. */
+export async function deleteArtifactsThat(
+  database: CatalogDatabase,
+  projectId: string,
+  candidates: readonly string[],
+  condition: RawBuilder<boolean>,
+): Promise<DeletedArtifacts> {
+  if (candidates.length === 0) return { count: 0, dropped: [] }
+  const { count, dropped, stored } = await inProjectTurn(database, projectId, async (transaction) => {
+    const chosen = await transaction
+      .selectFrom("artifacts")
+      .select("id")
+      .where("id", "in", idListOf(candidates))
+      .where(condition)
+      .forUpdate()
+      .execute()
+    const ids = chosen.map(({ id }) => id)
+    if (ids.length === 0) return { count: 0, dropped: [], stored: 0 }
     const collections = await transaction
       .selectFrom("artifact_memberships")
       .select("collection_id")
@@ -145,10 +171,11 @@ export async function deleteArtifacts(
       entries.map(({ digest }) => digest),
     )
     for (const { collection_id } of collections) await restoreLatest(transaction, collection_id)
-    return { dropped: [...contents, ...sent], stored: gone.reduce((sum, row) => sum + row.stored_bytes, 0) }
+    const bytes = gone.reduce((sum, row) => sum + row.stored_bytes, 0)
+    return { count: gone.length, dropped: [...contents, ...sent], stored: bytes }
   })
   usageOf(database)?.ofProject(projectId, -stored - dropped.reduce((sum, { size_bytes }) => sum + size_bytes, 0))
-  return dropped.map(({ sha256 }) => sha256)
+  return { count, dropped: dropped.map(({ sha256 }) => sha256) }
 }
 
 /** Manifests and parts that were never committed. */
