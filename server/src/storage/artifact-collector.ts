@@ -5,12 +5,13 @@ import { deleteArtifactsThat } from "./catalog/artifacts/artifact-changes.ts"
 import { dropContents } from "./catalog/artifacts/artifact-contents.ts"
 import { inProjectTurn } from "./catalog/artifacts/artifact-lock.ts"
 import { artifactEnd } from "./catalog/artifacts/live-artifacts.ts"
+import { isAbandoned } from "./catalog/artifacts/pending-artifacts.ts"
 import { isBlobReferenced } from "./catalog/files/blob-references.ts"
 import { DailyWork } from "./daily-work.ts"
 import type { Stores } from "./open-stores.ts"
 import { usageOf } from "./team-usage.ts"
 
-/** A client that is killed may go on with the same artifact when it starts again, but not after a day. */
+/** A client that is killed may go on with the same artifact when it starts again, but not after a day without any work on it. */
 const keepMs = 24 * 60 * 60 * 1000
 const atOnce = 500
 
@@ -25,13 +26,13 @@ export function artifactCollector(stores: Stores, log: Log): DailyWork {
   )
 }
 
-/** Removes artifacts that ended, or were begun before `before` and not committed. Returns how many. */
+/** Removes artifacts that ended, or are not committed and were last worked on before `before`. Returns how many. */
 export async function collectArtifacts(
   { catalog, blobs }: Stores,
   before: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  const isOver = sql<boolean>`((state = 'pending' and created_at < ${before})
+  const isOver = sql<boolean>`(${isAbandoned(before)}
     or (state = 'committed' and ttl_seconds is not null and ${artifactEnd} <= now())
     or checkpoint_id in (select c.id from checkpoints c where c.deleted_at is not null))`
   const { rows } = await sql<{ project_id: string; ids: string[] }>`

@@ -15,12 +15,14 @@ import {
   fetchFrom,
   filesOf,
   logArtifact,
+  manifestAddress,
+  manifestOf,
   md5,
   put,
   readArtifact,
   sendArtifact,
 } from "../support/wandb-artifacts.ts"
-import { dataOf, readRun, startRun } from "../support/wandb-runs.ts"
+import { dataOf, readRun, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -448,6 +450,78 @@ test("an artifact that a killed client left unfinished is removed with its conte
   expect(await collectArtifacts(opened.app.stores, new Date(Date.now() + 1000))).toBeGreaterThan(0)
   expect(await blobs.has(sha256("left behind"))).toBe(false)
   await put(opened, node?.uploadUrl ?? "", "left behind", 404)
+})
+
+/** As if nothing had been heard of the artifact, nor of the runs of its project, for two days. */
+async function age(id: string): Promise<void> {
+  const { catalog } = opened.app.stores
+  const past = sql`now() - interval '2 days'`
+  await sql`update artifacts set created_at = ${past}, updated_at = ${past} where id = ${localOf(id)}`.execute(catalog)
+  await sql`update runs set heartbeat_at = ${past}
+    where project_id = (select project_id from artifacts where id = ${localOf(id)})`.execute(catalog)
+}
+
+const collectOfYesterday = () => collectArtifacts(opened.app.stores, new Date(Date.now() - 24 * 60 * 60 * 1000))
+
+test("platform-wandb 9.2: an upload that takes days stays while anything of it comes, and is committed", async () => {
+  const names = newNames()
+  const contents = contentsOf({ files: { a: "slow", b: "in parts" } })
+  const manifest = manifestOf(contents)
+  const shared = { ...names, input: { distributedID: "slow ones" } }
+  const create = () => createArtifact(opened.acme, shared, artifactDigest(contents))
+  const { id } = await create()
+  const part = { partNumber: 1, hexMD5: md5("in parts", "hex") }
+  const ask = async (name: string, content: string, more = {}) =>
+    (await askForFiles(opened.acme, [{ artifactID: id, name, md5: md5(content), ...more }]))[0]
+  const file = await ask("a", "slow")
+  const parts = await ask("b", "in parts", { uploadPartsInput: [part] })
+  const upload = parts?.uploadMultipartUrls
+  const address = await manifestAddress(opened.acme, id, manifest)
+  const completed = {
+    completeMultipartAction: "Complete",
+    completedParts: [part],
+    artifactID: id,
+    storagePath: parts?.storagePath,
+    uploadID: upload?.uploadID,
+  }
+  const works: (() => Promise<unknown>)[] = [
+    () => expect(commit(opened.acme, id)).rejects.toThrow("the manifest of this artifact was not stored"),
+    create,
+    () => ask("a", "slow"),
+    () => put(opened, file?.uploadUrl ?? "", "slow"),
+    () => put(opened, upload?.uploadUrlParts[0]?.uploadUrl ?? "", "in parts"),
+    () => mutate("completeMultipartUploadArtifact", completed, "digest"),
+    () => manifestAddress(opened.acme, id, manifest),
+    () => put(opened, address, manifest),
+  ]
+  for (const work of works) {
+    await age(id)
+    await work()
+    await collectOfYesterday()
+  }
+  expect(await commit(opened.acme, id)).toMatchObject({ id, versionIndex: 0 })
+})
+
+test("platform-wandb 9.2: what several processes make together stays while a run of them goes on", async () => {
+  const names = newNames()
+  const { entity, project } = names
+  const begin = (name: string, groupName: string | null) =>
+    upsertRun(opened.acme, { entityName: entity, modelName: project, name, groupName })
+  const beat = (run: string) => opened.acme.post(streamPath({ entity, project, run }), {})
+  await begin("first", null)
+  await begin("second", "night")
+  await begin("third", "another group")
+  const shared = { ...names, input: { distributedID: "night", runName: "first" } }
+  const { id } = await createArtifact(opened.acme, shared, artifactDigest({}))
+  for (const run of ["first", "second"]) {
+    await age(id)
+    expect((await beat(run)).status).toBe(200)
+    await collectOfYesterday()
+    expect((await createArtifact(opened.acme, shared, artifactDigest({}))).id).toBe(id)
+  }
+  await age(id)
+  await beat("third")
+  expect(await collectOfYesterday()).toBe(1)
 })
 
 test("law 1: a version that is committed while abandoned artifacts are removed stays", async () => {

@@ -3,6 +3,7 @@ import { type Membership, ownTeam, requireRightIn } from "../../access/can.ts"
 import { HeddleError } from "../../errors.ts"
 import { type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
 import { type CollectionRecord, findCollectionById } from "../../storage/catalog/artifacts/artifact-collections.ts"
+import { noteWork } from "../../storage/catalog/artifacts/pending-artifacts.ts"
 import { findProject } from "../../storage/catalog/accounts/projects.ts"
 import { workForTeam } from "../../work/work-scope.ts"
 import type { RunContext } from "../runs/run-context.ts"
@@ -35,6 +36,13 @@ export async function requireState(
       ? "the artifact is committed: nothing more can be added to it"
       : "the artifact is not committed yet",
   )
+}
+
+/** An artifact that the caller goes on with. @throws {HeddleError} as {@link requireState}. */
+export async function requirePending(context: RunContext, id: string): Promise<ArtifactRecord> {
+  const artifact = await requireState(context, id, "pending")
+  await noteWork(context.database, [artifact])
+  return artifact
 }
 
 /** No name: the caller's default entity. @throws {HeddleError} `not_found`. */

@@ -12,6 +12,7 @@ import {
 import { type ManifestRecord, manifestsOf } from "../../storage/catalog/artifacts/artifact-manifests.ts"
 import { aliasesOf } from "../../storage/catalog/artifacts/artifact-aliases.ts"
 import { type ArtifactRecord, findArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { noteWork } from "../../storage/catalog/artifacts/pending-artifacts.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { findModelByName } from "../../storage/catalog/training/models.ts"
 import { inTurn } from "../../storage/in-turn.ts"
@@ -54,6 +55,7 @@ async function commit(context: RunContext, id: string): Promise<ArtifactRecord> 
     await adoptIfModel(context, artifact, adoptIfPossible)
     return artifact
   }
+  await noteWork(database, [artifact])
   await usageOf(database)?.requireRoom(teamOf(artifact))
   const { entries, births, baseId, isWhole } = await sentContents(context, artifact)
   const foreign = await contentsOfBirths(database, {

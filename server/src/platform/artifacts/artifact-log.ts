@@ -29,7 +29,7 @@ import { defaultProject } from "../runs/run-access.ts"
 import type { RunContext } from "../runs/run-context.ts"
 import { dropBlobs } from "../runs/run-dependencies.ts"
 import { globalId, localId } from "../runs/run-ids.ts"
-import { requireEntity, requireState, teamOf } from "./artifact-access.ts"
+import { requireEntity, requirePending, teamOf } from "./artifact-access.ts"
 import { adoptIfModel, commitPending } from "./artifact-committing.ts"
 import { addressOf, storagePath } from "./artifact-files.ts"
 import { describeArtifact } from "./artifact-node.ts"
@@ -45,7 +45,7 @@ export function artifactLogMutations(context: RunContext) {
     createArtifact: async ({ input }: Given) => ({ artifact: describeArtifact(context, await create(context, input)) }),
     createArtifactManifest: async ({ input }: Given) => {
       const given = checkedInput("createArtifactManifest", createManifestInput, input)
-      const artifact = await requireState(context, given.artifactID, "pending")
+      const artifact = await requirePending(context, given.artifactID)
       const manifest = await ensureManifest(database, {
         artifact_id: artifact.id,
         type: given.type ?? "FULL",
@@ -139,7 +139,7 @@ async function requireManifest(context: RunContext, id: string): Promise<{ id: s
   const manifest = local === null ? null : await findManifest(context.database, local)
   if (manifest === null) throw noSuchManifest(id)
   try {
-    const artifact = await requireState(context, globalId("Artifact", manifest.artifact_id), "pending")
+    const artifact = await requirePending(context, globalId("Artifact", manifest.artifact_id))
     return { id: manifest.id, projectId: artifact.project_id }
   } catch (error) {
     throw error instanceof HeddleError && error.code === "not_found" ? noSuchManifest(id) : error
@@ -166,7 +166,7 @@ async function requestedFiles(context: RunContext, files: FileInputs) {
   const artifacts = new Map<string, ArtifactRecord>()
   const known = new Map<string, Set<string>>()
   for (const id of new Set(files.map(({ artifactID }) => artifactID))) {
-    const artifact = await requireState(context, id, "pending")
+    const artifact = await requirePending(context, id)
     await usageOf(context.database)?.requireRoom(teamOf(artifact))
     const own = files.filter(({ artifactID }) => artifactID === id)
     const requested = own.map(({ name, md5 }) => ({ path: name, digest: md5 }))
@@ -216,7 +216,7 @@ async function completeUpload(
   { artifactID, uploadID, completedParts, completeMultipartAction }: ReturnType<typeof completeUploadInput.parse>,
 ): Promise<string> {
   const { database } = context
-  const artifact = await requireState(context, artifactID, "pending")
+  const artifact = await requirePending(context, artifactID)
   const local = localId("ArtifactUpload", uploadID)
   const upload = local === null ? null : await findUpload(database, local)
   if (upload === null || upload.artifact_id !== artifact.id) {

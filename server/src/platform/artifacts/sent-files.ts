@@ -4,6 +4,7 @@
  */
 import { addSentContents, type KeptAs, type SentContent } from "../../storage/catalog/artifacts/artifact-contents.ts"
 import { findPendingArtifacts, type PendingArtifact } from "../../storage/catalog/artifacts/artifacts.ts"
+import { noteWork } from "../../storage/catalog/artifacts/pending-artifacts.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { BatchedLookup } from "../../work/batched-lookup.ts"
 import { GroupCommit } from "../../work/group-commit.ts"
@@ -15,11 +16,18 @@ export class SentFiles {
   readonly #contents: GroupCommit<SentContent, KeptAs>
 
   constructor(database: CatalogDatabase) {
-    this.#artifacts = new BatchedLookup((ids) => findPendingArtifacts(database, ids))
+    this.#artifacts = new BatchedLookup(async (ids) => {
+      const found = await findPendingArtifacts(database, ids)
+      await noteWork(
+        database,
+        found.filter((artifact) => artifact !== null),
+      )
+      return found
+    })
     this.#contents = new GroupCommit((contents) => addSentContents(database, contents), contentsPerInsert)
   }
 
-  /** Of any team; null: it is committed, or was deleted. */
+  /** The artifact, of any team, that something is sent for; null: it is committed, or was deleted. */
   pendingArtifact(id: string): Promise<PendingArtifact | null> {
     return this.#artifacts.get(id, id)
   }

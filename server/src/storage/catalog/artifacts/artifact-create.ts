@@ -8,6 +8,7 @@ import { countTexts } from "./artifact-texts.ts"
 import { type ArtifactRecord, findAnyArtifact } from "./artifacts.ts"
 import { findCollection } from "./artifact-collections.ts"
 import { isLive } from "./live-artifacts.ts"
+import { noteWork } from "./pending-artifacts.ts"
 import type { CollectionKind } from "./artifacts-schema.ts"
 import { inTransaction } from "../in-transaction.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
@@ -44,7 +45,8 @@ export async function createArtifact(database: CatalogDatabase, made: NewArtifac
     const { projectId, collection, type } = made
     const collectionId = await ensureCollection(transaction, { projectId, name: collection, type, kind: "sequence" })
     const shared = made.distributedId === null ? null : await findShared(transaction, collectionId, made.distributedId)
-    const known = shared ?? (made.deduplicates ? await findEqual(transaction, collectionId, made) : null)
+    if (shared !== null) await noteWork(transaction, [shared])
+    const known = shared?.id ?? (made.deduplicates ? await findEqual(transaction, collectionId, made) : null)
     const id = known ?? (await insertPending(transaction, collectionId, made))
     if (made.clientId !== null) {
       const client = { client_id: made.clientId, artifact_id: id }
@@ -102,15 +104,15 @@ async function findShared(
   transaction: CatalogDatabase,
   collectionId: string,
   distributedId: string,
-): Promise<string | null> {
+): Promise<{ id: string; updated_at: Date } | null> {
   const row = await transaction
     .selectFrom("artifacts")
-    .select("id")
+    .select(["id", "updated_at"])
     .where("collection_id", "=", collectionId)
     .where("distributed_id", "=", distributedId)
     .where("state", "=", "pending")
     .executeTakeFirst()
-  return row?.id ?? null
+  return row ?? null
 }
 
 const stepAlias = /^step\d+$/

@@ -89,7 +89,7 @@ export async function findAnyArtifact(database: CatalogDatabase, id: string): Pr
   return row ?? null
 }
 
-export type PendingArtifact = Pick<ArtifactRecord, "id" | "project_id" | "entity" | "entity_id">
+export type PendingArtifact = Pick<ArtifactRecord, "id" | "project_id" | "updated_at" | "entity" | "entity_id">
 
 /** For each of the ids, in order: the artifact of any team, if it is not committed yet; else null. */
 export async function findPendingArtifacts(
@@ -100,7 +100,8 @@ export async function findPendingArtifacts(
     .selectFrom("artifacts")
     .innerJoin("projects", "projects.id", "artifacts.project_id")
     .innerJoin("entities", "entities.id", "projects.entity_id")
-    .select(["artifacts.id", "artifacts.project_id", "entities.name as entity", "entities.id as entity_id"])
+    .select(["artifacts.id", "artifacts.project_id", "artifacts.updated_at"])
+    .select(["entities.name as entity", "entities.id as entity_id"])
     .where(sql<boolean>`artifacts.id = any(${ids}::uuid[])`)
     .where("artifacts.state", "=", "pending")
     .execute()
