@@ -30,6 +30,26 @@ const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchPa
 const valuesOf = async (queue: string) =>
   (await labelsOf(heddle, team.id, queue)).map(({ labels }) => labels.map(({ value }) => value))
 
+/** Values of every label of a queue, also of items that are not finished. */
+async function storedIn(queue: string): Promise<unknown[]> {
+  const { result } = await heddle.send<{ result: { payload: { value: unknown } }[] }>("POST", "/feedback/query", {
+    project_id: team.id,
+    fields: ["payload"],
+    query: { $expr: { $eq: [{ $getField: "queue_id" }, { $literal: queue }] } },
+  })
+  return result.map(({ payload }) => payload.value)
+}
+
+/** Ben asks for the next item until the lease of somebody else has ended. */
+async function takenByBen(queue: string): Promise<void> {
+  const wanted = { project_id: team.id, lease_seconds: 600 }
+  for (;;) {
+    const path = `/annotation_queues/${queue}/items/next`
+    const { item } = await team.as.ben.send<{ item: object | null }>("POST", path, wanted)
+    if (item !== null) return
+  }
+}
+
 /** Waits for the item whose text has this number. */
 const inHand = (page: Page, number: number) => content(page).getByText(`(${number})`).waitFor()
 
@@ -476,23 +496,42 @@ describe("when something goes wrong", () => {
     const { page, close } = await label("ann", id)
     await inHand(page, 1)
     await page.getByText("Your time is over; any key asks for it again").waitFor()
-    const taken = async () => {
-      for (;;) {
-        const next = await team.as.ben.send<{ item: { id: string } | null }>(
-          "POST",
-          `/annotation_queues/${id}/items/next`,
-          { project_id: team.id, lease_seconds: 600 },
-        )
-        if (next.item !== null) return
-      }
-    }
-    await taken()
+    await takenByBen(id)
     await page.keyboard.press("3")
     await page.getByText("Somebody else has this item now.").waitFor()
     expect(await option(page, "rude").getAttribute("aria-checked")).toBe("true")
     expect(await option(page, "rude").isDisabled()).toBe(true)
     await page.getByRole("button", { name: "Next item" }).click()
     await inHand(page, 2)
+    await close()
+  })
+
+  test("the key that submits stores nothing of an item that went to somebody else while nobody was there", async () => {
+    const { id } = await newQueue(heddle, team, 2, { required_annotators: 1, lease_seconds: 1 })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("3")
+    await page.getByText("Your time is over; any key asks for it again").waitFor()
+    await takenByBen(id)
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("“rude” was not stored.").waitFor()
+    expect(await storedIn(id)).toEqual([])
+    await close()
+  })
+
+  test("several at once: a row that somebody else has now is left out of what keys do", async () => {
+    const { id } = await newQueue(heddle, team, 2, { required_annotators: 1, lease_seconds: 1 })
+    const { page, close } = await label("ann", id, "?view=bulk")
+    const rows = page.getByRole("list", { name: "Items in your hands" }).getByRole("listitem")
+    await expect.poll(() => rows.count()).toBe(2)
+    await takenByBen(id)
+    await page.keyboard.press("3")
+    await page.getByText("Somebody else has the first of these items now.").waitFor()
+    for (const key of ["a", "1", "Enter"]) await page.keyboard.press(key)
+    await expect.poll(() => rows.count()).toBe(1)
+    await page.keyboard.press("Enter")
+    await page.getByText("Nothing to label for you now").waitFor()
+    expect(await storedIn(id)).toEqual(["kind"])
     await close()
   })
 

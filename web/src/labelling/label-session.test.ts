@@ -137,6 +137,39 @@ describe("items in hand", () => {
     expect(queue.log.filter((one) => one.startsWith("save"))).toEqual(["save a"])
   })
 
+  test("one whose lease has ended is asked for before its labels are stored", async () => {
+    const queue = queueOf("a", "b", "c")
+    const { session, heldIds, label } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b", "c"])
+    queue.requests.hold = () => Promise.reject(refused(409))
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 61_000)
+    // The key that submits is the first one that was pressed for long.
+    session.touch()
+    label("a")
+    await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
+    now.mockRestore()
+    expect(queue.log.filter((one) => one.startsWith("save"))).toEqual([])
+  })
+
+  test("one that is known to be lost, or was refused before, is asked for before its labels are stored", async () => {
+    const queue = queueOf("a", "b")
+    const { session, heldIds, label } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b"])
+    const { save } = queue.requests
+    queue.requests.save = () => Promise.reject(refused(400))
+    label("a")
+    await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(400)
+    queue.requests.save = save
+    queue.requests.hold = () => Promise.reject(refused(409))
+    session.reopen("a")
+    await expect.poll(() => session.current().lost).toBe("a")
+    label("a")
+    await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
+    expect(queue.log.filter((one) => one.startsWith("save"))).toEqual([])
+  })
+
   test("a draft of one behind the first is told once, and whatever is pressed prolongs all that is held", async () => {
     const queue = queueOf("a", "b", "c")
     const { session, heldIds } = work(queue)

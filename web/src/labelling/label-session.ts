@@ -33,7 +33,7 @@ interface Finished {
 export interface WaitingItem extends Finished {
   labels: readonly NewLabel[]
   note: { feedbackId: string; text: string } | null
-  /** When it was finished, the server did not know yet that it was in hand: somebody else may have it. */
+  /** When it was finished, it was not certain that the server had it in hand: somebody else may have it. */
   isUnsure: boolean
   /** Why the server does not take it; null: it is to be sent. */
   refusal: Refusal | null
@@ -138,7 +138,7 @@ export class LabelSession {
     this.#options = options
     this.#ahead = options.ahead
     const { memory } = options
-    for (const { item } of memory.waiting()) this.#tried.add(item.id)
+    for (const { item, refusal } of memory.waiting()) if (refusal === null) this.#tried.add(item.id)
     this.#state = {
       phase: "asking",
       held: [],
@@ -242,7 +242,7 @@ export class LabelSession {
     const added = entries.map((entry, index): WaitingItem => ({
       ...entry,
       at: at + index,
-      isUnsure: before + index > 0,
+      isUnsure: before + index > 0 || entry.item.id === this.#state.lost,
       refusal: null,
     }))
     for (const entry of added) memory.setWaiting(entry.item.id, entry)
@@ -375,6 +375,11 @@ export class LabelSession {
     return new Map([...this.#state.leases, ...ids.map((id) => [id, end] as const)])
   }
 
+  /** Whether the lease has ended, as far as is known here. */
+  #isOver(itemId: string): boolean {
+    return (this.#state.leases.get(itemId) ?? 0) <= Date.now()
+  }
+
   async #takeFirst(itemId: string): Promise<void> {
     try {
       const item = await this.#options.requests.hold(itemId)
@@ -396,7 +401,7 @@ export class LabelSession {
       this.#sending = id
       try {
         // Labels of an item that went to somebody else are not stored; one that was sent before is known to be ours.
-        if (entry.isUnsure && !this.#tried.has(id)) await requests.hold(id)
+        if ((entry.isUnsure || this.#isOver(id)) && !this.#tried.has(id)) await requests.hold(id)
         this.#tried.add(id)
         await requests.save(entry)
         await requests.finish(id, entry.state)
@@ -417,6 +422,8 @@ export class LabelSession {
   }
 
   #refuse(entry: WaitingItem, error: ApiError): void {
+    // Once it is opened again, it may be somebody else's.
+    this.#tried.delete(entry.item.id)
     const { message, status, code, requestId } = error
     const refused = { ...entry, refusal: { message, status, code, requestId } }
     this.#options.memory.setWaiting(entry.item.id, refused)

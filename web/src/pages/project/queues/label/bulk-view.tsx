@@ -5,6 +5,7 @@ import { classNames } from "../../../../components/class-names.ts"
 import { Button } from "../../../../components/controls/button.tsx"
 import { Checkbox } from "../../../../components/controls/field.tsx"
 import { Segmented } from "../../../../components/controls/segmented.tsx"
+import { Note } from "../../../../components/states/note.tsx"
 import { Keys } from "../../../../components/signs/keys.tsx"
 import { toggled } from "../../../../components/data-table/selection.ts"
 import type { Call } from "../../../../api/calls/calls.ts"
@@ -41,11 +42,14 @@ export function BulkView(props: BulkViewProps) {
   const labelsOf = (call: Call | undefined) =>
     call === undefined || isBlind ? null : givenLabels(fields, call.summary, userId)
   const chosen = rows.filter(({ item }) => selected.has(item.id))
-  // Without a selection keys mean the row in hand.
-  const meant = chosen.length > 0 ? chosen : rows.slice(inHand, inHand + 1)
+  // Without a selection keys mean the row in hand; never one that somebody else has now.
+  const meant = (chosen.length > 0 ? chosen : rows.slice(inHand, inHand + 1)).filter(
+    ({ item }) => item.id !== state.lost,
+  )
   const ready = meant.filter(({ item }) => openFields(fields, draftIn(state, item.id)).length === 0)
 
   const choose = (one: LabelField, value: unknown) => {
+    if (meant.length === 0) return
     const isOnAll = meant.every(({ item }) => isChosen(one, draftIn(state, item.id), value))
     for (const { item } of meant) {
       const draft = draftIn(state, item.id)
@@ -58,6 +62,7 @@ export function BulkView(props: BulkViewProps) {
     if (one.kind === "choice" && next !== undefined) onField(next.name)
   }
   const submit = () => {
+    if (meant.length === 0 && state.lost !== null) return session.letGo()
     if (ready.length === 0) return
     session.finish(ready.map(({ item, call }) => labelledItem(item, fields, draftIn(state, item.id), labelsOf(call))))
     const gone = new Set(ready.map(({ item }) => item.id))
@@ -65,6 +70,7 @@ export function BulkView(props: BulkViewProps) {
     onField(undefined)
   }
   const skip = () => {
+    if (meant.length === 0) return
     session.finish(meant.map(({ item }) => skippedItem(item, draftIn(state, item.id), "")))
     setSelected(new Set())
   }
@@ -144,6 +150,21 @@ export function BulkView(props: BulkViewProps) {
           v for one item at a time.
         </p>
       )}
+      {state.lost !== null && (
+        <div className={styles.note}>
+          <Note
+            kind="warn"
+            title="Somebody else has the first of these items now."
+            actions={
+              <Button size="small" keys={meant.length === 0 ? "Enter" : undefined} onClick={() => session.letGo()}>
+                Leave it out
+              </Button>
+            }
+          >
+            What you chose is kept on this device.
+          </Note>
+        </div>
+      )}
       <ul className={styles.rows} aria-label="Items in your hands" tabIndex={0}>
         {rows.map(({ item, call }, index) => (
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- j, k and x are the list's
@@ -178,7 +199,7 @@ export function BulkView(props: BulkViewProps) {
       </ul>
       <LabelFoot
         {...props}
-        open={ready.length > 0 ? 0 : openFields(fields, draftIn(state, rows[inHand]?.item.id ?? "")).length || null}
+        open={ready.length > 0 ? 0 : (meant[0] && openFields(fields, draftIn(state, meant[0].item.id)).length) || null}
         submitWords={ready.length < 2 ? "Submit" : `Submit ${ready.length}`}
         onSkipping={skip}
         onSubmit={submit}
