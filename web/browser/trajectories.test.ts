@@ -151,6 +151,35 @@ describe("one trajectory", () => {
     await visit.close()
   })
 
+  test("values of the last gradient step are read though the job is seen to end before they are", async () => {
+    const { page, close } = await signedIn(browser, heddle, null)
+    const jobPath = `/v1/preview/training-jobs/${mixed}`
+    let isOver = false
+    await page.route(`**${jobPath}`, async (route) => {
+      const answer = await route.fetch()
+      const job = (await answer.json()) as object
+      await route.fulfill({ response: answer, json: isOver ? job : { ...job, ended_at: null } })
+    })
+    await page.route(`**${jobPath}/trajectory-groups/0/trajectories/1`, async (route) => {
+      const isRecorded = isOver
+      const answer = await route.fetch()
+      const trajectory = (await answer.json()) as Trajectory
+      const unknown = (values: readonly unknown[]) => values.map(() => null)
+      const turns = trajectory.turns.map(({ tokens, ...turn }) => ({
+        ...turn,
+        tokens: tokens && { ...tokens, logprobs: unknown(tokens.texts), ratios: unknown(tokens.texts) },
+      }))
+      await route.fulfill({ response: answer, json: isRecorded ? trajectory : { ...trajectory, turns } })
+    })
+    await page.goto(`${heddle.url}/${filled.id}${path()}?heat=ratio`)
+    await page.getByText("Its gradient step is not done yet: ratios come with it.").waitFor()
+    const first = page.getByRole("group", { name: "Tokens of turn 0" }).getByRole("button").first()
+    expect(await first.getAttribute("title")).not.toMatch(/^ratio \d/)
+    isOver = true
+    await expect.poll(() => first.getAttribute("title"), { timeout: 10_000 }).toMatch(/^ratio \d\.\d{3}, trained$/)
+    await close()
+  })
+
   test("the colour and the token are in the address, and keys choose them", async () => {
     const { page, close } = await open(path())
     const tokens = page.getByRole("group", { name: "Tokens of turn 0" }).getByRole("button")

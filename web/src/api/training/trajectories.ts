@@ -35,16 +35,28 @@ export function useTrajectoryGroup(jobId: string, group: number) {
   return useQuery(jsonQuery<TrajectoryGroupsAnswer>("GET", pathOf(jobId), { limit: 1, ...after }))
 }
 
-/** Asked again every `everyMs` until `isDone`. */
+interface TrajectoryReading {
+  /** Whether the job goes on; undefined: that is not known yet, and nothing is asked. */
+  isOpen: boolean | undefined
+  everyMs: number
+  isDone: (trajectory: TrainedTrajectory) => boolean
+}
+
+/** Asked again every `everyMs` until `isDone` or the job ends, and once behind its end. */
 export function useTrajectory(
   jobId: string,
   group: number,
   index: number,
-  { everyMs, isDone }: { everyMs: number; isDone: (trajectory: TrainedTrajectory) => boolean },
+  { isOpen, everyMs, isDone }: TrajectoryReading,
 ) {
+  const query = jsonQuery<TrainedTrajectory>("GET", `${pathOf(jobId)}/${group}/trajectories/${index}`)
   return useQuery({
-    ...jsonQuery<TrainedTrajectory>("GET", `${pathOf(jobId)}/${group}/trajectories/${index}`),
-    refetchInterval: ({ state }) => (state.data !== undefined && !isDone(state.data) ? everyMs : false),
+    ...query,
+    // What was read while the job went on may lack its last gradient step.
+    queryKey: [...query.queryKey, isOpen],
+    enabled: isOpen !== undefined,
+    refetchInterval: ({ state }) =>
+      isOpen === true && state.data !== undefined && !isDone(state.data) ? everyMs : false,
   })
 }
 

@@ -49,9 +49,10 @@ export function TrajectoryPage() {
 function OneTrajectory({ id, group, index }: { id: string; group: number; index: number }) {
   const project = useProjectOfPage()
   const job = useTrainingJob(id, eventsMs)
-  const isOpen = job.data !== undefined && job.data.ended_at === null
+  // Nothing is waited for where the job cannot be read.
+  const isOpen = job.isPending ? undefined : job.data?.ended_at === null
   const everyMs = underWay.refetchInterval
-  const query = useTrajectory(id, group, index, { everyMs, isDone: (found) => !isOpen || isComplete(found) })
+  const query = useTrajectory(id, group, index, { isOpen, everyMs, isDone: isComplete })
   const groups = useTrajectoryGroup(id, group)
   const found = groups.data?.data.find((one) => one.group === group)
   const navigate = route.useNavigate()
@@ -115,7 +116,7 @@ function OneTrajectory({ id, group, index }: { id: string; group: number; index:
       />
       <Loaded query={query} what="trajectory">
         {(trajectory) => (
-          <TrajectoryContent project={project} trajectory={trajectory} answer={groups.data} isOpen={isOpen} />
+          <TrajectoryContent project={project} trajectory={trajectory} answer={groups.data} isOpen={isOpen === true} />
         )}
       </Loaded>
     </>
