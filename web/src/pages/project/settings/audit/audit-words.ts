@@ -6,6 +6,8 @@ export const auditTypes = [
   "annotation_queue.deleted",
   "api_key.created",
   "api_key.deleted",
+  "backup.created",
+  "backup.deleted",
   "call.deleted",
   "checkpoint.deleted",
   "cost.deleted",
@@ -46,19 +48,35 @@ export function actorOf({ actor }: AuditLog): { username: string; apiKeyId: stri
   return { username: actor.api_key.user.username, apiKeyId: actor.api_key.id }
 }
 
+/** Of entries whose id is a name: of what. */
+const namedBy: Partial<Record<AuditType, string>> = {
+  "backup.created": "backup",
+  "backup.deleted": "backup",
+  "call.deleted": "project",
+  "cost.deleted": "project",
+  "feedback.deleted": "project",
+  "project.retention_updated": "project",
+}
+
+/** What null says, where it is not the default. */
+const nullWords: Partial<Record<AuditType, string>> = { "project.retention_updated": "without limit" }
+
 /** The change in words: "name laptop, username ada". */
 export function detailsOf(entry: AuditLog): string {
-  const details = entry[entry.type]
+  const { type, [type]: details } = entry
   if (typeof details !== "object" || details === null) return ""
+  const idName = namedBy[type]
   return Object.entries(details)
-    .filter(([name]) => name !== "id")
-    .map(([name, value]) => `${name.replaceAll("_", " ")} ${wordsOf(value)}`)
+    .filter(([name]) => name !== "id" || idName !== undefined)
+    .map(([name, value]) => {
+      const words = value === null ? (nullWords[type] ?? "default") : wordsOf(value)
+      return `${name === "id" ? idName : name.replaceAll("_", " ")} ${words}`
+    })
     .join(", ")
 }
 
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value === "" ? "(empty)" : value
-  if (value === null) return "default"
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(wordsOf).join(" ")
   if (typeof value === "boolean") return value ? "yes" : "no"
   return JSON.stringify(value)
