@@ -265,6 +265,17 @@ describe("one item after the other, by keyboard", () => {
     await close()
   })
 
+  test("an address that names something else as its item changes nothing by it, and the next item is in hand", async () => {
+    const [{ id }, { id: other }] = [await newQueue(heddle, team, 1), await newQueue(heddle, team, 1)]
+    const item = encodeURIComponent(`../../${other}?`)
+    const { page, requests, close } = await label("admin", id, `?item=${item}`)
+    await inHand(page, 1)
+    expect(requests.filter((url) => url.includes(other) && !url.includes("/label?"))).toEqual([
+      `${heddle.url}/annotation_queues/${id}/items/${encodeURIComponent(`../../${other}?`)}/lease`,
+    ])
+    await close()
+  })
+
   test("keys do nothing while somebody types, and digits mean the question in focus", async () => {
     const why = await newSpec(heddle, team.id, { name: "why", description: "", field_schema: { type: "string" } })
     const { id } = await newQueue(heddle, team, 1, { scorer_refs: [team.tone, why] })

@@ -14,21 +14,22 @@ import { sessionEnd, sessionEnded } from "../session-state.ts"
 
 export function labelRequests(project_id: string, queueId: string): LabelRequests {
   const items = `/annotation_queues/${encodeURIComponent(queueId)}/items`
+  const pathOf = (itemId: string) => `${items}/${encodeURIComponent(itemId)}`
   return {
     next: (ahead) =>
       withSignIn(() =>
         sendForJson<z.output<typeof nextItem>>({ method: "POST", path: `${items}/next`, body: { project_id, ahead } }),
       ),
     hold: async (itemId) => {
-      const request: Request = { method: "PUT", path: `${items}/${itemId}/lease`, body: { project_id } }
+      const request: Request = { method: "PUT", path: `${pathOf(itemId)}/lease`, body: { project_id } }
       return (await withSignIn(() => sendForJson<z.output<typeof leaseAnswer>>(request))).item
     },
     begin: async (itemId) => {
       const body = { project_id, annotation_state: "in_progress" }
-      await withSignIn(() => send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      await withSignIn(() => send({ method: "POST", path: `${pathOf(itemId)}/progress`, body }))
     },
     release: async (itemId) => {
-      await withSignIn(() => send({ method: "DELETE", path: `${items}/${itemId}/lease`, query: { project_id } }))
+      await withSignIn(() => send({ method: "DELETE", path: `${pathOf(itemId)}/lease`, query: { project_id } }))
     },
     save: async (entry) => {
       const batch = feedbackOf(project_id, queueId, entry)
@@ -37,11 +38,11 @@ export function labelRequests(project_id: string, queueId: string): LabelRequest
     },
     finish: async (itemId, annotation_state) => {
       const body = { project_id, annotation_state }
-      await withSignIn(() => send({ method: "POST", path: `${items}/${itemId}/progress`, body }))
+      await withSignIn(() => send({ method: "POST", path: `${pathOf(itemId)}/progress`, body }))
       countAgain()
     },
     undo: async (itemId) => {
-      const request: Request = { method: "POST", path: `${items}/${itemId}/progress/undo`, body: { project_id } }
+      const request: Request = { method: "POST", path: `${pathOf(itemId)}/progress/undo`, body: { project_id } }
       const { lease } = await withSignIn(() => sendForJson<z.output<typeof undoAnswer>>(request))
       countAgain()
       return lease !== null
