@@ -17,11 +17,12 @@ const route = getRouteApi("/signed-in/$entity/$project/run-comparison")
 interface ComparedHeadsProps {
   project: CurrentProject
   runs: readonly ComparedRun[]
+  /** Of those that are to be compared, also while some of them are being read. */
+  names: readonly string[]
 }
 
-export function ComparedHeads({ project, runs }: ComparedHeadsProps) {
+export function ComparedHeads({ project, runs, names }: ComparedHeadsProps) {
   const navigate = route.useNavigate()
-  const names = runs.map(({ run }) => run.name)
   const setRuns = (next: readonly string[]) =>
     void navigate({ search: (before) => ({ ...before, runs: [...next] }), replace: true })
   return (
@@ -40,7 +41,7 @@ export function ComparedHeads({ project, runs }: ComparedHeadsProps) {
               >
                 {name}
               </TextLink>
-              {runs.length > 1 && (
+              {names.length > 1 && (
                 <Button
                   size="small"
                   kind="quiet"
@@ -57,7 +58,7 @@ export function ComparedHeads({ project, runs }: ComparedHeadsProps) {
           </div>
         ))}
       </div>
-      {runs.length < mostRuns && (
+      {names.length < mostRuns && (
         <div className={styles.add}>
           <AddRun project={project} names={names} onAdd={(name) => setRuns([...names, name])} />
         </div>

@@ -52,7 +52,7 @@ export function RunComparisonPage() {
           <NothingChosen project={project} />
         ) : (
           <Loaded query={query} what="runs">
-            {(runs) => <Comparison project={project} names={shown} runs={runs} />}
+            {(runs) => <Comparison project={project} names={shown} runs={runs} isOfOthers={query.isPlaceholderData} />}
           </Loaded>
         )}
       </div>
@@ -64,12 +64,14 @@ interface ComparisonProps {
   project: CurrentProject
   names: readonly string[]
   runs: readonly OneRun[]
+  /** The runs are those of other names, from before; these are being read. */
+  isOfOthers: boolean
 }
 
-function Comparison({ project, names, runs }: ComparisonProps) {
+function Comparison({ project, names, runs, isOfOthers }: ComparisonProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const missing = names.filter((name) => runs.every((run) => run.name !== name))
+  const missing = isOfOthers ? [] : names.filter((name) => runs.every((run) => run.name !== name))
   const compared = comparedRuns(project, runs)
   const definitions = runs.map(({ config }) => metricDefinitions(config))
   return (
@@ -85,7 +87,7 @@ function Comparison({ project, names, runs }: ComparisonProps) {
         <NothingChosen project={project} />
       ) : (
         <>
-          <ComparedHeads project={project} runs={compared} />
+          <ComparedHeads project={project} runs={compared} names={names.filter((name) => !missing.includes(name))} />
           <Split
             label="Width of the curves"
             name="run-comparison"
