@@ -152,28 +152,28 @@ test("a run gets another name, tags and notes, and is deleted after a question",
   await close()
 })
 
-test("a tag with a comma stays whole when only the name changes, and a run that is gone already does not stop a deletion", async () => {
+test("a tag with a comma and notes from meanwhile stay when only the name changes, and a run that is gone already does not stop a deletion", async () => {
   const ask = async (query: string, input: object): Promise<{ data: { upsertBucket?: { bucket: { id: string } } } }> =>
     heddle.send("POST", "/graphql", { query, variables: { input } })
   await fillRun(heddle, "meanwhile", { name: "one", displayName: "one", exitCode: 0, steps: 3, tags: ["lr=1,2"] })
   await fillRun(heddle, "meanwhile", { name: "two", displayName: "two", exitCode: 0, steps: 3 })
+  const upsertText = "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }"
   const { page, close } = await open("/local/meanwhile/runs/one")
   await page.getByRole("button", { name: "Edit", exact: true }).click()
   const edit = page.getByRole("dialog", { name: "Edit the run" })
+  await ask(upsertText, { entityName: "local", modelName: "meanwhile", name: "one", notes: "Written by the program." })
   await edit.getByRole("textbox", { name: "Name" }).fill("uno")
   await edit.getByRole("button", { name: "Save" }).click()
   await page.getByRole("heading", { name: "uno" }).waitFor()
   await page.reload()
+  await page.getByText("Written by the program.").waitFor()
   await page.getByRole("region", { name: "Run", exact: true }).getByText("lr=1,2", { exact: true }).waitFor()
   await page.goto(`${heddle.url}/local/meanwhile/runs`)
   await rowOf(page, "two").getByRole("checkbox").check()
   await rowOf(page, "uno").getByRole("checkbox").check()
   await page.getByRole("button", { name: "Delete 2 runs…" }).click()
   const named = { entityName: "local", modelName: "meanwhile", name: "two" }
-  const { data } = await ask(
-    "mutation($input: UpsertBucketInput) { upsertBucket(input: $input) { bucket { id } } }",
-    named,
-  )
+  const { data } = await ask(upsertText, named)
   await ask("mutation($input: DeleteRunInput) { deleteRun(input: $input) { success } }", {
     id: data.upsertBucket?.bucket.id,
   })

@@ -18,8 +18,9 @@ const deleteText = `mutation($input: DeleteRunInput) { deleteRun(input: $input) 
 /** Nobody takes a change back that is under way. */
 const change = (text: string, input: object) => askGraphql<unknown>(text, { input }, new AbortController().signal)
 
+/** Words that are left out stay as they are. */
 export function useChangeRun(id: string) {
-  return useMutation<unknown, ApiError, RunWords>({
+  return useMutation<unknown, ApiError, Partial<RunWords>>({
     mutationFn: (words) => change(changeText, { id, ...words }),
     onSuccess: staleRuns,
   })

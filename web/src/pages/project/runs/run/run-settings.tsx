@@ -18,22 +18,25 @@ interface RunSettingsProps {
 }
 
 export function RunSettings({ project, run, onClose }: RunSettingsProps) {
-  const [name, setName] = useState(run.displayName || run.name)
-  /** null: left as they are. */
+  // Of each, null: left as it is, whoever changes it meanwhile.
+  const [name, setName] = useState<string | null>(null)
   const [tags, setTags] = useState<string | null>(null)
-  const [notes, setNotes] = useState(run.notes ?? "")
+  const [notes, setNotes] = useState<string | null>(null)
   const [isChecked, setChecked] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
   const change = useChangeRun(run.id)
   if (isDeleting) return <DeleteRun project={project} run={run} onClose={() => setDeleting(false)} />
-  const isNamed = name.trim() !== ""
+  const isNamed = name === null || name.trim() !== ""
   const save = () => {
     setChecked(true)
-    if (isNamed && !change.isPending)
-      change.mutate(
-        { displayName: name.trim(), tags: tags === null ? run.tags : tagsOf(tags), notes },
-        { onSuccess: onClose },
-      )
+    if (!isNamed || change.isPending) return
+    const words = {
+      ...(name === null ? {} : { displayName: name.trim() }),
+      ...(tags === null ? {} : { tags: tagsOf(tags) }),
+      ...(notes === null ? {} : { notes }),
+    }
+    if (Object.keys(words).length === 0) onClose()
+    else change.mutate(words, { onSuccess: onClose })
   }
   return (
     <FormDialog
@@ -54,7 +57,7 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
         label="Name"
         autoFocus
         maxLength={256}
-        value={name}
+        value={name ?? (run.displayName || run.name)}
         error={isChecked && !isNamed ? "Give the run a name." : null}
         onChange={({ target }) => setName(target.value)}
       />
@@ -64,7 +67,12 @@ export function RunSettings({ project, run, onClose }: RunSettingsProps) {
         value={tags ?? run.tags.join(", ")}
         onChange={({ target }) => setTags(target.value)}
       />
-      <TextArea label="Notes" rows={4} value={notes} onChange={({ target }) => setNotes(target.value)} />
+      <TextArea
+        label="Notes"
+        rows={4}
+        value={notes ?? run.notes ?? ""}
+        onChange={({ target }) => setNotes(target.value)}
+      />
       {change.error && <ErrorNote what="The run is as before." error={change.error} />}
     </FormDialog>
   )
