@@ -276,6 +276,18 @@ describe("one item after the other, by keyboard", () => {
     await close()
   })
 
+  test("an option null is chosen and stored as any other", async () => {
+    const spec = { name: "verdict", description: "", field_schema: { enum: ["good", "bad", null] } }
+    const { id } = await newQueue(heddle, team, 1, { scorer_refs: [await newSpec(heddle, team.id, spec)] })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("3")
+    await page.keyboard.press("Enter")
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(() => valuesOf(id)).toEqual([[null]])
+    await close()
+  })
+
   test("keys do nothing while somebody types, and digits mean the question in focus", async () => {
     const why = await newSpec(heddle, team.id, { name: "why", description: "", field_schema: { type: "string" } })
     const { id } = await newQueue(heddle, team, 1, { scorer_refs: [team.tone, why] })

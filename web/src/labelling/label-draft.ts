@@ -19,7 +19,7 @@ export type Answer = { kind: "none" } | { kind: "bad"; why: string } | { kind: "
 /** The answer to a field. */
 export function answerOf(field: LabelField, { answers }: Draft): Answer {
   const given = answers[field.name]
-  if (given === undefined || given === null) return { kind: "none" }
+  if (given === undefined) return { kind: "none" }
   if (field.kind === "choice") return { kind: "value", value: given }
   if (field.kind === "many") {
     return Array.isArray(given) && given.length > 0 ? { kind: "value", value: given } : { kind: "none" }

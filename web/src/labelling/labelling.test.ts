@@ -68,6 +68,14 @@ describe("a draft", () => {
     const answer = answerOf(one, withAnswer(one, emptyDraft, text))
     expect(JSON.stringify(answer)).toBe(`{"kind":"value","value":${text}}`)
   })
+  test("an option null is an answer once it is chosen", () => {
+    const verdict = field("verdict", { enum: ["good", "bad", null] })
+    expect(openFields([verdict], emptyDraft)).toEqual([verdict])
+    const none = withChoice(verdict, emptyDraft, null)
+    expect([openFields([verdict], none), draftText([verdict], none)]).toEqual([[], "null"])
+    const sent = labelledItem({ id: "i", call_id: "c" } as Item, [verdict], none, null)
+    expect(sent.labels).toMatchObject([{ field: "verdict", value: null }])
+  })
   test("in a line", () => {
     const draft = withChoice(wrong, withChoice(ok, chosen, false), "policy")
     expect(draftText([tone, ok, wrong], draft)).toBe("rude, no, policy")
