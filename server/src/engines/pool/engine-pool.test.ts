@@ -334,4 +334,44 @@ describe("jobs", () => {
     expect(asked("train")[2]).toBe(3)
     expect(asked("train")[0]).toBeLessThanOrEqual(1)
   })
+
+  describe("that one engine refused", () => {
+    const full = () => {
+      throw new EngineFailure("out_of_memory", "the weights do not fit")
+    }
+    const lacking = () => {
+      throw new EngineFailure("not_found", "no such folder", "base_model")
+    }
+    const homeIsA = async (id: string) => {
+      const params = await job(id)
+      await writeFile(path.join(folder, id, "engine"), "a")
+      return params
+    }
+
+    test("is cancelled while it waits for a place on another, and not refused", async () => {
+      const { pool, asked } = await open([{ train: full }, { train: (_params, call) => untilCancelled(call) }])
+      const stop = new AbortController()
+      const begin = async (id: string) => pool.call("train", await homeIsA(id), stop.signal).result
+      const running = Array.from({ length: 5 }, (_, number) => begin(`job-${number}`).catch((error: unknown) => error))
+      await expect.poll(() => [asked("train"), pool.jobPlaces().waiting]).toEqual([[5, 4], 1])
+      stop.abort()
+      for (const outcome of await Promise.all(running)) expect(outcome).toMatchObject({ kind: "cancelled" })
+    })
+
+    test("waits for another that is away for a moment", async () => {
+      const { pool, fakes, engines } = await open([{ train: full }, {}], { awayMs: 700 })
+      fakes[1]?.die()
+      await expect.poll(() => engines[1]?.engine.status().state).toBe("restarting")
+      await pool.call("train", await job("one")).result
+      expect(await homeOf("one")).toBe("b")
+    })
+
+    test.each([full, lacking])("is given back where another stays away", async (refuse) => {
+      const { pool, fakes, engines } = await open([{ train: refuse }, {}], { awayMs: 60_000, failOverMs: 300 })
+      fakes[1]?.die()
+      await expect.poll(() => engines[1]?.engine.status().state).toBe("restarting")
+      const refused = pool.call("train", await job("one")).result
+      await expect(refused).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("away: b") })
+    })
+  })
 })

@@ -52,9 +52,9 @@ export class EnginePool implements Engine {
     const tried = new Set<PoolMember>()
     let refusal: EngineFailure | null = null
     return movingCall((failure) => {
-      refusal = this.#next(failure, refusal, placed.base)
+      refusal = firstRefusal(refusal, failure)
       const member = this.#choose(placed, tried)
-      if (member === null) throw refusal ?? this.#unavailable()
+      if (member === null) throw this.#endOf(refusal, placed.base, tried)
       tried.add(member)
       return Promise.resolve(member.call(method, params, placed, signal))
     })
@@ -98,9 +98,9 @@ export class EnginePool implements Engine {
     return movingCall(async (failure) => {
       // Its own engine may have by and by what it cannot get now.
       if (isAtHome && failure?.kind === "unavailable") throw failure
-      refusal = this.#next(failure, refusal, params.base)
+      refusal = firstRefusal(refusal, failure)
       const { member, isHome } = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
-        throw refusal ?? error
+        throw refusal !== null && isUnavailable(error) ? this.#endOfJob(refusal, params.base, tried) : error
       })
       isAtHome = isHome
       tried.add(member)
@@ -121,17 +121,18 @@ export class EnginePool implements Engine {
     return placeChat(loads, { base: base.name, key, choices: Math.max(1, choices) })?.member ?? null
   }
 
-  /**
-   * What the call ends with if no other engine takes it: the first refusal.
-   * @throws {EngineFailure} that is no engine's own, so that another would say the same.
-   */
-  #next(failure: EngineFailure | null, before: EngineFailure | null, base: BaseRef): EngineFailure | null {
-    if (failure === null) return null
-    if (!isOfBase(failure) && failure.kind !== "out_of_memory") throw failure
-    const away = this.#members.filter(({ isReady }) => !isReady)
-    if (before !== null || away.length === 0 || !isOfBase(failure)) return before ?? failure
+  /** What a call ends with that no other engine takes. */
+  #endOf(refusal: EngineFailure | null, base: BaseRef, tried: ReadonlySet<PoolMember>): EngineFailure {
+    if (refusal === null) return this.#unavailable()
+    return isOfBase(refusal) ? this.#endOfJob(refusal, base, tried) : refusal
+  }
+
+  /** The first refusal, unless an engine is away that might take what the others refused. */
+  #endOfJob(refusal: EngineFailure, base: BaseRef, tried: ReadonlySet<PoolMember>): EngineFailure {
+    const away = this.#members.filter((member) => !member.isReady && !tried.has(member))
+    if (away.length === 0) return refusal
     const names = away.map(({ name }) => name).join(", ")
-    const message = `no engine that is attached has the base model "${base.name}" (${failure.message}); away: ${names}`
+    const message = `no engine that is attached takes the base model "${base.name}" (${refusal.message}); away: ${names}`
     return new EngineFailure("unavailable", message)
   }
 
@@ -153,6 +154,16 @@ function placedBy(method: EngineMethod, params: unknown): Placed {
   if (method !== "chat" && method !== "embed") return { base, key: base.name, choices: 0 }
   const sampled = params as EngineParams<"chat">
   return { base, key: conversationKey(sampled), choices: sampled.n ?? 1 }
+}
+
+/** @throws {EngineFailure} that is no engine's own, so that another would say the same. */
+function firstRefusal(before: EngineFailure | null, failure: EngineFailure | null): EngineFailure | null {
+  if (failure !== null && !isOfBase(failure) && failure.kind !== "out_of_memory") throw failure
+  return before ?? failure
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "unavailable"
 }
 
 /** Those that are preferred, or all where none is. */

@@ -76,10 +76,11 @@ export class JobHomes {
     const own = this.#members.find((member) => member.name === home && !tried.has(member))
     if (own?.isTaking === true) return own.jobs < jobsPerEngine ? own : null
     if (own !== undefined && own.awayMs < this.#failOverMs) return null
-    const untried = this.#members.filter((member) => member.isReady && !tried.has(member))
+    const untried = this.#members.filter((member) => !tried.has(member))
     const left = untried.filter((member) => member.isTaking)
-    // One that refuses calls has not been asked for this job: it may take it later, or be gone then.
-    if (left.length === 0 && untried.length > 0) return null
+    // One that refuses calls, or that went a short while ago, has not been asked for this job: it may take it later.
+    const isLater = untried.some((member) => member.isReady || member.awayMs < this.#failOverMs)
+    if (left.length === 0 && isLater) return null
     if (left.length === 0) throw new EngineFailure("unavailable", "the job's engine is away, and there is no other")
     const able = left.filter((member) => !member.lacks(params.base))
     const loads = (able.length > 0 ? able : left).map((member) => member.load(params.base))
