@@ -13,7 +13,7 @@ import {
   type EngineResult,
 } from "../engines/engine.ts"
 import { ownTeam, requireRight, teamIds } from "../access/can.ts"
-import { isStoreUnavailable } from "../errors.ts"
+import { isPassing, isStoreUnavailable } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import type { UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { BaseRef } from "../wire/engine/base.ts"
@@ -194,8 +194,8 @@ export class Gateway {
     try {
       await usage.store()
     } catch (error) {
-      // The writer keeps the row until the catalog is back.
-      if (isStoreUnavailable(error)) return
+      // The writer keeps the row until the catalog takes it.
+      if (isPassing(error)) return
       const object = { err: error, request_id: requestId, row: usage.row }
       this.#log.error(object, "the tokens of a request could not be stored in the usage ledger")
     }

@@ -1,11 +1,11 @@
 /**
  * What requests in progress have used until now, in a file of the data folder. A server that is killed leaves it there, as does
- * one that stops while the catalog is away, and the next start puts its rows into the ledger: those of requests that ended
- * meanwhile are there already and stay as they are. What was sampled between the last write and a kill is not counted.
+ * one that stops while the catalog is away or full, and the next start puts its rows into the ledger: those of requests that
+ * ended meanwhile are there already and stay as they are. What was sampled between the last write and a kill is not counted.
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { isStoreUnavailable } from "../errors.ts"
+import { isPassing } from "../errors.ts"
 import type { ErrorLog } from "../log.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
@@ -81,7 +81,7 @@ export async function recoverUsage(dataDir: string, database: CatalogDatabase, l
     const some = rows.slice(from, from + rowsPerInsert)
     // A project that was deleted meanwhile must not keep the server from starting.
     await insertUsage(database, some).catch((error: unknown) => {
-      if (isStoreUnavailable(error)) throw error
+      if (isPassing(error)) throw error
       log.error({ err: error, rows: some }, lost)
     })
   }

@@ -1,20 +1,20 @@
 /**
- * Stores usage rows in the catalog, also when it is away for a while: what was sampled is counted once,
+ * Stores usage rows in the catalog, also when it is away or has no room for a while: what was sampled is counted once,
  * whatever its client was answered. A row may be sent twice, since one that is there stays as it is.
  */
 import { randomUUID } from "node:crypto"
 import type { ErrorLog } from "../log.ts"
-import { isStoreUnavailable } from "../errors.ts"
+import { isPassing } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
-import { retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
+import { retryWhile, retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
 import { outsideOfRequests } from "../work/work-scope.ts"
 import { GroupCommit } from "../work/group-commit.ts"
 
 const rowsPerInsert = 1_000
 /** A short restart of the catalog costs nobody the answer. */
 const patienceMs = 5_000
-/** Rows of requests that were answered 503, about 20 MB of them; what comes then goes to the log. */
+/** Rows of requests that were answered 503 or 507, about 20 MB of them; what comes then goes to the log. */
 const mostKept = 50_000
 
 type IdentifiedRow = UsageRow & { id: string }
@@ -36,7 +36,7 @@ export class UsageWriter {
     this.#group = new GroupCommit(insert, rowsPerInsert)
   }
 
-  /** Resolves once the row is stored; when the catalog is away it rejects, and the row is stored later. */
+  /** Resolves once the row is stored; when the catalog is away or full it rejects, and the row is stored later. */
   async add(usage: UsageRow): Promise<void> {
     const row: IdentifiedRow = { ...usage, id: usage.id ?? randomUUID() }
     const before = this.#kept.get(row.id)
@@ -44,7 +44,7 @@ export class UsageWriter {
     try {
       await this.#group.add(row)
     } catch (failure) {
-      if (isStoreUnavailable(failure)) this.#keep(row, failure)
+      if (isPassing(failure)) this.#keep(row, failure)
       throw failure
     }
   }
@@ -67,15 +67,15 @@ export class UsageWriter {
     this.#storing ??= outsideOfRequests(() => this.#storeKept())
   }
 
-  /** Ends when nothing is kept any more, or the server stops and the catalog is away. */
+  /** Ends when nothing is kept any more, or the server stops and the catalog still takes nothing. */
   async #storeKept(): Promise<void> {
     try {
       while (this.#kept.size > 0) {
         const rows = Array.from(this.#kept.values().take(rowsPerInsert), ({ row }) => row)
         try {
-          await retryWhileUnavailable(this.#closing.signal, () => insertUsage(this.#database, rows))
+          await retryWhile(isPassing, this.#closing.signal, () => insertUsage(this.#database, rows))
         } catch (error) {
-          if (isStoreUnavailable(error)) return
+          if (isPassing(error)) return
           this.#lose(rows, error)
         }
         for (const { id } of rows) this.#kept.delete(id)

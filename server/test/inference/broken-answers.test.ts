@@ -122,6 +122,22 @@ test("an engine that dies before the first byte: only the second try counts", as
   expect(await rows()).toEqual([{ input_tokens: 3, input_cached_tokens: 1, output_tokens: 2 }])
 })
 
+test("while the catalog has no room, an answer ends with insufficient_storage, and is counted once there is room", async () => {
+  const { database } = app.catalog
+  await sql`create function no_room() returns trigger language plpgsql as
+    $$ begin raise exception 'No space left on device' using errcode = '53100'; end $$`.execute(database)
+  await sql`create trigger full_disk before insert on completion_usage execute function no_room()`.execute(database)
+  const { text } = await chat(app, { model, stream: true, max_tokens: 2 })
+  expect(dataOf(text).at(-1).error).toMatchObject({
+    code: "insufficient_storage",
+    message: expect.stringContaining("disk is full"),
+  })
+  expect((await chat(app, { model, max_tokens: 2 })).status).toBe(507)
+  await sql`drop trigger full_disk on completion_usage`.execute(database)
+  const row = { input_tokens: 3, input_cached_tokens: 1, output_tokens: 2 }
+  await expect.poll(rows, { timeout: 10_000 }).toEqual([row, row])
+})
+
 const prompts = { prompt: ["a", "b"], max_tokens: 2 }
 
 test("text completions: a client that leaves in the second prompt of a stream pays both", async () => {

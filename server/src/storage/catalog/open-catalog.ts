@@ -8,7 +8,7 @@ import { Migrator } from "kysely/migration"
 import { realpath } from "node:fs/promises"
 import pg from "pg"
 import type { Log } from "../../log.ts"
-import { isStoreUnavailable } from "../../errors.ts"
+import { isPassing } from "../../errors.ts"
 import { defaultLimits } from "../../limits.ts"
 import type { FairQueue } from "../../work/fair-queue.ts"
 import { ofLaterVersion } from "../later-version.ts"
@@ -171,9 +171,9 @@ async function reach(database: CatalogDatabase, url: string): Promise<void> {
   }
 }
 
-/** The message of PostgreSQL or the network. A host with several addresses fails once for each, with no own message. */
+/** The message of PostgreSQL, its disk or the network. A host with several addresses fails once for each, with no own message. */
 function reasonOf(error: unknown): string {
-  const cause = isStoreUnavailable(error) ? error.cause : error
+  const cause = isPassing(error) ? (error.cause ?? error) : error
   const { message } = cause instanceof AggregateError ? (cause.errors[0] as Error) : (cause as Error)
   return message
 }

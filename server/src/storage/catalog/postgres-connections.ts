@@ -8,7 +8,7 @@ import pg from "pg"
 import type { HeddleError } from "../../errors.ts"
 import type { FairQueue, LeaveQueue } from "../../work/fair-queue.ts"
 import type { Reachability } from "../reachability.ts"
-import { catalogAway, outcomeUnknown, saysAway } from "./postgres-failure.ts"
+import { catalogAway, outcomeUnknown, saysAway, withFullDisk } from "./postgres-failure.ts"
 
 /** For a new connection, and for one that another request gives back. */
 const connectMs = 10_000
@@ -78,7 +78,7 @@ class LentConnection {
     this.#leave = leave
   }
 
-  /** @throws {HeddleError} `catalog_unavailable`, or `outcome_unknown` when a change may have been stored. */
+  /** @throws {HeddleError} `catalog_unavailable`, `outcome_unknown` when a change may have been stored, `insufficient_storage`. */
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>
   query(): never
   async query<R>(sql = "", parameters: readonly unknown[] = []): Promise<PostgresQueryResult<R>> {
@@ -92,7 +92,7 @@ class LentConnection {
       if (sql === "commit" || sql === "rollback") this.#inTransaction = false
       return result as unknown as PostgresQueryResult<R>
     } catch (error) {
-      if (!saysAway(error)) throw error
+      if (!saysAway(error)) throw withFullDisk(error)
       this.#reachability.failed(error)
       this.#lost = this.#isInDoubt(sql, error) ? outcomeUnknown(error) : catalogAway(error)
       this.#drop()

@@ -1,6 +1,6 @@
-/** Which failures of PostgreSQL say that it is away, and what they mean to the client. */
+/** Which failures of PostgreSQL, embedded or not, are no fault of the statement, and what they mean to the client. */
 import pg from "pg"
-import { HeddleError } from "../../errors.ts"
+import { diskFull, HeddleError, saysDiskFull } from "../../errors.ts"
 
 const retryAfterMs = 2_000
 
@@ -19,6 +19,12 @@ export function saysAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return awayStates.test(error.code ?? "")
   const { code = "", message = "" } = error as { code?: string; message?: string }
   return networkCodes.test(code) || brokenConnection.test(message)
+}
+
+/** A failed statement for which the disk had no room fails with `insufficient_storage`; others as they did. */
+export function withFullDisk(failure: unknown): unknown {
+  const { code } = failure as { code?: unknown }
+  return saysDiskFull(code) ? diskFull(failure) : failure
 }
 
 /** Nothing of the statement was stored. */

@@ -17,6 +17,7 @@ import {
   type PGliteDialectConfig,
 } from "kysely"
 import type { FairQueue, LeaveQueue } from "../../work/fair-queue.ts"
+import { withFullDisk } from "./postgres-failure.ts"
 
 export class SerialPGliteDialect extends PGliteDialect {
   readonly #config: PGliteDialectConfig
@@ -66,7 +67,11 @@ class SerialPGliteDriver extends PGliteDriver {
     const execute = connection.executeQuery.bind(connection)
     connection.executeQuery = async (query, ...rest) => {
       await this.#shareTurn()
-      return execute(query, ...rest)
+      try {
+        return await execute(query, ...rest)
+      } catch (error) {
+        throw withFullDisk(error)
+      }
     }
   }
 
