@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { readdir, writeFile } from "node:fs/promises"
 import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { KyselyPlugin } from "kysely"
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { openTestCatalog, type TestCatalog } from "../../test/support/test-catalog.ts"
@@ -92,6 +93,20 @@ test("a server that stops while the catalog is away leaves its rows to the next 
   isAway = false
   await recoverUsage(catalog.dataDir, catalog.database, log)
   expect([await stored(), await files(), logged]).toEqual([["00000", "00001"], [], []])
+})
+
+test("inference-api 1: a row counts for the time of its request, also when it is stored much later", async () => {
+  const { writer, close } = open()
+  const began = Date.now()
+  await addWhileAway(writer, 1)
+  const ended = Date.now()
+  await sleep(20)
+  await close()
+  isAway = false
+  await recoverUsage(catalog.dataDir, catalog.database, log)
+  const row = await catalog.database.selectFrom("completion_usage").select("created_at").executeTakeFirstOrThrow()
+  expect(row.created_at.getTime()).toBeGreaterThanOrEqual(began)
+  expect(row.created_at.getTime()).toBeLessThanOrEqual(ended)
 })
 
 test("the last try of a stop takes more rows than one statement has room for", async () => {

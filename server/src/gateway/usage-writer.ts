@@ -38,7 +38,8 @@ export class UsageWriter {
 
   /** Resolves once the row is stored; when the catalog is away or full it rejects, and the row is stored later. */
   async add(usage: UsageRow): Promise<void> {
-    const row: IdentifiedRow = { ...usage, id: usage.id ?? randomUUID() }
+    // It counts for this time, however long the catalog is away.
+    const row: IdentifiedRow = { created_at: new Date(), ...usage, id: usage.id ?? randomUUID() }
     const before = this.#kept.get(row.id)
     if (before !== undefined) throw before.failure
     try {
