@@ -8,6 +8,7 @@ export interface SampledChoice {
   index: number
   promptTokenIds: readonly number[]
   tokens: readonly TokenLogprob[]
+  /** Empty: it broke off. */
   finishReason: string
   message: Pick<ChatChoice, "content" | "reasoning" | "tool_calls">
 }

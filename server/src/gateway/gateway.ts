@@ -305,8 +305,18 @@ export class Gateway {
   }
 
   /** Stores the usage row, the turn of a rollout, and what was sampled for training. Await it before the answer ends. */
-  async record({ served, usage, turn }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
+  async record(admitted: AdmittedRequest, completion: CompletionRecord): Promise<void> {
+    await this.recordEnd(admitted, completion)
+    await this.recordSampled(admitted, completion)
+  }
+
+  /** The same, without what was sampled for training. */
+  async recordEnd({ usage, turn }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
     await Promise.all([usage.store(), turn === null ? null : this.#rollouts.add(turn, completion, true)])
+  }
+
+  /** Keeps what was sampled for training, once for each choice. Await it before the client is told the choices' keys. */
+  async recordSampled({ served }: AdmittedRequest, completion: CompletionRecord): Promise<void> {
     if (served.trained !== null)
       this.#ledger.add(toLedgerRows(served, completion, await this.#fingerprint(served.base)))
   }

@@ -83,7 +83,7 @@ export class RolloutTurns {
     const endedAt = new Date()
     const runs = record.choices.map(({ promptTokenIds, tokens }) => runOf(promptTokenIds, idsOf(tokens)))
     const prompts = new Set(record.choices.map(({ promptTokenIds }) => promptTokenIds))
-    const content = await compress(exchangeJson(turn, record, endedAt, isFinished), { level })
+    const content = await compress(exchangeJson(turn, record, endedAt), { level })
     await this.#group.add({
       projectId,
       rolloutId: mark.rolloutId,
@@ -112,7 +112,7 @@ export class RolloutTurns {
 }
 
 /** The call as a client would have captured it (art-0.5.23 3), whatever its protocol, in the form of a chat or a completion. */
-function exchangeJson(turn: OpenTurn, record: CompletionRecord, endedAt: Date, isFinished: boolean): string {
+function exchangeJson(turn: OpenTurn, record: CompletionRecord, endedAt: Date): string {
   const { id, protocol, request, sampling, choices } = record
   const [first] = choices
   const prompt = first?.promptTokenIds ?? []
@@ -125,16 +125,16 @@ function exchangeJson(turn: OpenTurn, record: CompletionRecord, endedAt: Date, i
       id,
       model: turn.model,
       prompt_token_ids: prompt,
-      choices: choices.map((choice) => toChoice(choice, prompt, protocol === "completions", isFinished)),
+      choices: choices.map((choice) => toChoice(choice, prompt, protocol === "completions")),
     },
   })
 }
 
-function toChoice(choice: SampledChoice, prompt: readonly number[], isText: boolean, isFinished: boolean) {
+function toChoice(choice: SampledChoice, prompt: readonly number[], isText: boolean) {
   const { index, message, tokens, finishReason, promptTokenIds } = choice
   return {
     index,
-    finish_reason: isFinished ? finishReason : null,
+    finish_reason: finishReason === "" ? null : finishReason,
     ...(isText ? { text: message.content ?? "" } : { message: toMessage(message) }),
     ...(promptTokenIds !== prompt && { prompt_token_ids: promptTokenIds }),
     token_ids: idsOf(tokens),

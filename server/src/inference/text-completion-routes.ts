@@ -196,12 +196,14 @@ async function* chunks(
         next = await batches.next()
       }
       results.push(next.value)
-      choices.push(...sampledOf(next.value, place, (choice) => streamed.tokensOf(choice.index)))
+      const sampled = sampledOf(next.value, place, (choice) => streamed.tokensOf(choice.index))
+      choices.push(...sampled)
       open = null
       if (place === calls.length - 1) {
         isRecorded = true
-        await gateway.record(admitted, recordOf(frame, calls, choices))
+        await gateway.recordEnd(admitted, recordOf(frame, calls, choices))
       }
+      await gateway.recordSampled(admitted, recordOf(frame, calls, sampled))
       yield next.value.choices.map((choice) => texts.finish(choice.index, choice)).join("")
     }
     if (body.stream_options?.include_usage === true) {

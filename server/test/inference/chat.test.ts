@@ -189,6 +189,20 @@ test.each([false, true])(
   },
 )
 
+test("engine 5.4: a streamed prompt's key brings back what was sampled, also when a later prompt breaks off", async () => {
+  fake.handlers.chat = (params, each) => {
+    if (params.prompt !== "b") return handlers.chat?.(params, each)
+    throw new EngineFailure("internal", "broken")
+  }
+  const body = { model: `${name}:step1`, prompt: ["a", "b"], max_tokens: 2, stream: true }
+  const { text } = await call(app, "POST", "/v1/completions", { body })
+  const chunks = dataOf(text)
+  expect(chunks.at(-1).error.code).toBe("internal_error")
+  const keys = chunks.flatMap(({ choices }) => choices?.[0].heddle_ledger_key ?? [])
+  expect(keys).toHaveLength(1)
+  expect(await app.ledger.find(app.acme.projectId, keys)).toMatchObject([{ token_ids: [100, 101] }])
+})
+
 function result(choice: object) {
   const defaults = {
     index: 0,

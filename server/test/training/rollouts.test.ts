@@ -239,6 +239,21 @@ describe("turns and branches", () => {
     expect(issueCodes(await read(acme, "broken"))).toEqual(["unfinished_turns"])
   })
 
+  test("of several prompts in a stream that breaks off, those that ended say how", async () => {
+    const chatOf = opened.fake.handlers.chat
+    opened.fake.handlers.chat = (params, call) => {
+      if (params.prompt !== "b") return chatOf?.(params, call)
+      throw new EngineFailure("internal", "broken")
+    }
+    const asked = { model: policy, prompt: ["a", "b"], max_tokens: 4, stream: true }
+    await ask("/v1/completions", asked, inRollout("half"))
+    opened.fake.handlers.chat = chatOf as NonNullable<typeof chatOf>
+    await expect.poll(async () => (await acme.get("/v1/rollouts/half")).status).toBe(200)
+    expect(await turnsOf(acme, "half")).toMatchObject([
+      { is_finished: false, choices: [{ index: 0, finish_reason: "stop", token_ids: ids }] },
+    ])
+  })
+
   test("an answer that failed is no turn", async () => {
     const chatOf = opened.fake.handlers.chat
     opened.fake.handlers.chat = () => {
