@@ -380,7 +380,7 @@ describe("art-0.5.23 6: streams", () => {
   })
 
   /** Opens a stream that goes on until it is cancelled. */
-  async function openStream() {
+  async function openEndless() {
     const cancelled = Promise.withResolvers<void>()
     fake.handlers.chat = async (_params, each) => {
       each.emit("start", { prompt_token_ids: [1], cached_tokens: 0 })
@@ -388,12 +388,17 @@ describe("art-0.5.23 6: streams", () => {
       cancelled.resolve()
       throw new EngineFailure("cancelled", "cancelled")
     }
+    return { ...(await openStream(model)), cancelled: cancelled.promise }
+  }
+
+  /** Resolves when the id is told; `text`: all of it, once it has ended. */
+  async function openStream(name: string) {
     if (!app.server.server.listening) await app.server.listen({ port: 0 })
     const { port } = app.server.server.address() as AddressInfo
     const headers = { authorization: "Bearer acme", "content-type": "application/json" }
     const request = http.request({ port, path: "/v1/responses", method: "POST", headers })
     request.on("error", () => undefined)
-    request.end(JSON.stringify({ model, input: "x", stream: true }))
+    request.end(JSON.stringify({ model: name, input: "x", stream: true }))
     const begun = Promise.withResolvers<string>()
     const text = new Promise<string>((resolve) => {
       request.on("response", (answer) => {
@@ -407,11 +412,11 @@ describe("art-0.5.23 6: streams", () => {
         answer.on("close", () => resolve(all))
       })
     })
-    return { request, id: await begun.promise, text, cancelled: cancelled.promise }
+    return { request, id: await begun.promise, text }
   }
 
   test("a client that goes away ends the sampling", async () => {
-    const { request, cancelled, id } = await openStream()
+    const { request, cancelled, id } = await openEndless()
     request.destroy()
     await cancelled
     await expect.poll(() => app.gateway.inProgress.prompts).toBe(0)
@@ -419,7 +424,7 @@ describe("art-0.5.23 6: streams", () => {
   })
 
   test("a response that is being made can be cancelled by its team alone, and nothing of it is kept", async () => {
-    const { id, text, cancelled } = await openStream()
+    const { id, text, cancelled } = await openEndless()
     expect((await ask("POST", `${id}/cancel`, "rival")).status).toBe(404)
     const { status, json } = await ask("POST", `${id}/cancel`)
     expect([status, json.id, json.status]).toEqual([200, id, "cancelled"])
@@ -429,6 +434,27 @@ describe("art-0.5.23 6: streams", () => {
     expect([last.type, last.response.status]).toEqual(["response.failed", "cancelled"])
     expect((await ask("GET", id)).status).toBe(404)
     expect((await ask("POST", `${id}/cancel`)).status).toBe(404)
+  })
+
+  test("a response that is cancelled while its last tokens are being recorded is not kept", async () => {
+    const { database } = app.catalog
+    const late = await addModel(database, app.acme.projectId, "late")
+    // Of a base that was not sampled before, the engine is asked for its fingerprint.
+    await database.updateTable("models").set({ base_model: "heddle/late" }).where("id", "=", late).execute()
+    const [recording, recorded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    fake.handlers["base.resolve"] = async (params, each) => {
+      recording.resolve()
+      await recorded.promise
+      return handlers["base.resolve"]?.(params, each)
+    }
+    const { id, text } = await openStream("wandb-artifact:///acme/demo/late")
+    await recording.promise
+    const { status, json } = await ask("POST", `${id}/cancel`)
+    expect([status, json.status]).toEqual([200, "cancelled"])
+    recorded.resolve()
+    const last = eventsOf(await text).at(-1)
+    expect([last.type, last.response.status]).toEqual(["response.failed", "cancelled"])
+    expect((await ask("GET", id)).status).toBe(404)
   })
 })
 

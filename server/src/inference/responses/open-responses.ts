@@ -6,18 +6,27 @@ interface OpenResponse {
   projectId: string
   frame: ResponseFrame
   cancelling: AbortController
+  isComplete: boolean
 }
 
 export class OpenResponses {
   readonly #open = new Map<string, OpenResponse>()
 
-  /** Call `end` when the response is over. `signal` fires when its client leaves, or when it is cancelled. */
+  /**
+   * Call `complete` before the whole answer is kept or told, which nobody can cancel from then on; it throws if somebody has.
+   * Call `end` when the response is over. `signal` fires when its client leaves, or when it is cancelled.
+   */
   begin(projectId: string, frame: ResponseFrame, left: AbortSignal) {
     const cancelling = new AbortController()
-    this.#open.set(frame.id, { projectId, frame, cancelling })
+    const response = { projectId, frame, cancelling, isComplete: false }
+    this.#open.set(frame.id, response)
     return {
       signal: AbortSignal.any([left, cancelling.signal]),
       isCancelled: () => cancelling.signal.aborted,
+      complete: () => {
+        if (cancelling.signal.aborted) throw cancelled(frame.id)
+        response.isComplete = true
+      },
       end: () => void this.#open.delete(frame.id),
     }
   }
@@ -26,8 +35,12 @@ export class OpenResponses {
     return this.#open.get(id) ?? null
   }
 
-  cancel(id: string): void {
-    this.#open.get(id)?.cancelling.abort()
+  /** false: it is too late. */
+  cancel(id: string): boolean {
+    const response = this.#open.get(id)
+    if (response === undefined || response.isComplete) return false
+    response.cancelling.abort()
+    return true
   }
 }
 

@@ -46,17 +46,17 @@ export class ResponseEvents {
     return types.map((type) => this.#ofResponse(type, unfinished(this.#frame, "in_progress")))
   }
 
-  /** Closes open items. A turn that has only an end is an empty message. */
-  end(result: EngineChatResult): { events: ResponseEvent[]; answer: ResponseAnswer } {
+  /** Closes open items. A turn that has only an end is an empty message. `events`: numbered when they are sent, if they are. */
+  end(result: EngineChatResult): { events: () => ResponseEvent[]; answer: ResponseAnswer } {
     const isCut = onlyChoice(result).finish_reason === "length"
     const opening = this.#parts.parts.length === 0 ? this.#parts.begin("text") : []
     const closing = [...opening, ...this.#parts.end()]
-    const events = closing.flatMap((one) => this.#partEvents(one, isCut ? "incomplete" : "completed"))
     const answer = finished(this.#frame, result, this.#parts.parts, this.#ids)
-    return {
-      events: [...events, this.#ofResponse(isCut ? "response.incomplete" : "response.completed", answer)],
-      answer,
-    }
+    const events = () => [
+      ...closing.flatMap((one) => this.#partEvents(one, isCut ? "incomplete" : "completed")),
+      this.#ofResponse(isCut ? "response.incomplete" : "response.completed", answer),
+    ]
+    return { events, answer }
   }
 
   failed({ code, message, status }: HeddleError, isCancelled: boolean): ResponseEvent {

@@ -70,6 +70,7 @@ function createRoute(
       const chat = { id, protocol: "responses", admitted, call } as const
       const making = { ...open.begin(admitted.projectId, frame, signal), chat, frame }
       const keep = async (answer: ResponseAnswer) => {
+        making.complete()
         if (isStored(body)) await stored.store(admitted.projectId, [...earlier, ...own], answer)
       }
       try {
@@ -117,7 +118,7 @@ async function* streamed(gateway: Gateway, making: Making, events: ResponseEvent
     }
     const { events: last, answer } = events.end(next.value)
     await keep(answer)
-    yield last.map(typedEvent).join("")
+    yield last().map(typedEvent).join("")
   } catch (error) {
     throw making.isCancelled() ? cancelled(making.frame.id) : error
   } finally {
@@ -140,10 +141,8 @@ function cancelRoute({ database }: InferenceDependencies, stored: StoredResponse
       const place = making && (await findResponsePlace(database, making.projectId, teamIds(principal)))
       if (making !== null && place !== null) {
         requireRightIn(principal, place.project_id, place)
-        open.cancel(id)
-        return unfinished(making.frame, "cancelled")
-      }
-      await stored.read(principal, id)
+        if (open.cancel(id)) return unfinished(making.frame, "cancelled")
+      } else await stored.read(principal, id)
       throw refused("response_id", `the response "${id}" has ended; DELETE /v1/responses/${id} removes it`)
     },
   })
