@@ -603,6 +603,21 @@ describe("art-0.5.23 6: stored answers", () => {
     expect((await ask("GET", `${json.id}/input_items?limit=0`)).status).toBe(422)
   })
 
+  test("items that came with one id are listed by ids of their own, so that pages go through all of them", async () => {
+    const texts = Array.from({ length: 5 }, (_, n) => `turn ${n}`)
+    const input = texts.map((content) => ({ type: "message", id: "x", role: "user", content }))
+    const { json } = await send({ input })
+    const listed: { id: string; content: { text: string }[] }[] = []
+    for (let after = ""; listed.length <= texts.length;) {
+      const page = (await ask("GET", `${json.id}/input_items?order=asc&limit=2${after}`)).json
+      listed.push(...page.data)
+      if (!page.has_more) break
+      after = `&after=${page.last_id}`
+    }
+    expect(listed.map(({ content }) => content[0]?.text)).toEqual(texts)
+    expect([listed[0]?.id, new Set(listed.map(({ id }) => id)).size]).toEqual(["x", texts.length])
+  })
+
   test("the oldest of a project go when there are too many, and all of them when their time is over", async () => {
     const { database } = app.catalog
     const first = await send({ input: "one" })

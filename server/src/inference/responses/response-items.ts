@@ -10,11 +10,26 @@ type ChatMessage = ChatRequest["messages"][number]
 export function toItems(input: ResponsesRequest["input"]): ResponseInputItem[] {
   const items = typeof input === "string" ? [{ role: "user" as const, content: input }] : input
   return items.map((item) => {
-    if (!isMessage(item)) return { ...item, id: item.id ?? answerId("fc") }
+    const id = item.id ?? ownId(item)
+    if (!isMessage(item)) return { ...item, id }
     const type = item.role === "assistant" ? "output_text" : "input_text"
     const content = typeof item.content === "string" ? [{ type, text: item.content }] : item.content
-    return { ...item, type: "message", id: item.id ?? answerId("msg"), content }
+    return { ...item, type: "message", id, content }
   })
+}
+
+/** The same items, those with an id of one before them with an id of their own: clients page through them by their ids. */
+export function withUniqueIds(items: readonly ResponseInputItem[]): ResponseInputItem[] {
+  const before = new Set<ResponseInputItem["id"]>()
+  return items.map((item) => {
+    const unique = before.has(item.id) ? { ...item, id: ownId(item) } : item
+    before.add(unique.id)
+    return unique
+  })
+}
+
+function ownId(item: ResponseInputItem): string {
+  return answerId(isMessage(item) ? "msg" : "fc")
 }
 
 /** @throws {HeddleError} `invalid_request` for an item that cannot be served; `where` names the field that has them. */

@@ -16,6 +16,7 @@ import {
 import { MAX_CALL_BYTES } from "../../wire/engine/frames.ts"
 import type { ResponseAnswer, ResponseInputItem, ResponsesRequest } from "../../wire/inference/responses.ts"
 import { isReference, responseOfItem } from "./item-ids.ts"
+import { withUniqueIds } from "./response-items.ts"
 
 type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
 
@@ -47,7 +48,7 @@ export class StoredResponses {
     await insertStoredResponse(this.#database, {
       id: answer.id,
       projectId,
-      input: JSON.stringify(items),
+      input: JSON.stringify(withUniqueIds(items)),
       answer: JSON.stringify(answer),
       days: this.#limits.stored_response_days,
     })
