@@ -33,6 +33,8 @@ export interface RequestOwner {
 
 /** Tokens assumed for a choice whose request sets no limit. */
 const assumedTokens = 4_096
+/** Beyond what any model has room for; a request may ask for so many that sums of them would not be exact. */
+const mostTokens = 2 ** 32
 
 const retryAfterMs = 1_000
 
@@ -59,7 +61,8 @@ export class Admission {
    * when it is the only one. @throws {HeddleError} 429 or 503.
    */
   enter(owner: RequestOwner, { prompts, choices, maxTokens }: RequestSize): () => void {
-    const size: Counts = { prompts, choices, tokens: choices * (maxTokens ?? assumedTokens) }
+    const tokens = choices * Math.min(maxTokens ?? assumedTokens, mostTokens)
+    const size: Counts = { prompts, choices, tokens }
     this.#refuseBeyondShare(owner, choices)
     const { userId, projectId } = owner
     const user = this.#users.get(userId)

@@ -48,3 +48,24 @@ test.each([
     if (before !== undefined) engine.handlers.chat = before
   },
 )
+
+test("the tokens in progress are counted to the last, however many a request asked for", async () => {
+  const model = "heddle/tiny"
+  const [small, immense] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const before = engine.handlers.chat
+  engine.handlers.chat = async (params, each) => {
+    await (params.sampling.max_tokens === 100 ? small : immense).promise
+    return before?.({ ...params, sampling: { max_tokens: 1 } }, each)
+  }
+  const asked = chat(own, { model, max_tokens: 100 })
+  await expect.poll(() => own.gateway.inProgress.tokens).toBe(100)
+  const more = chat(own, { model, n: 128, max_tokens: Number.MAX_SAFE_INTEGER }, { key: "rival" })
+  await expect.poll(() => own.gateway.inProgress.prompts).toBe(2)
+  immense.resolve()
+  await more
+  await expect.poll(() => own.gateway.inProgress).toEqual({ prompts: 1, choices: 1, tokens: 100 })
+  small.resolve()
+  await asked
+  if (before !== undefined) engine.handlers.chat = before
+  await expect.poll(() => own.gateway.inProgress).toEqual({ prompts: 0, choices: 0, tokens: 0 })
+})
