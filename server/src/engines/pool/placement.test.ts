@@ -94,11 +94,16 @@ describe("chats", () => {
     expect(share).toBeLessThan(0.8)
   })
 
-  test("of engines that are all full the one with the most room is taken; of none, none", () => {
+  test("of engines beyond the bound the one with the most room is taken while another reads the weights", () => {
+    const full = [engine("a", { choices: 300 }), engine("b", { choices: 280 }), engine("c", { base: "loading" })]
+    const idle = [engine("d", { base: "cold" }), engine("e", { base: "cold" })]
+    expect(new Set(keys.slice(0, 50).map((key) => placed([...full, ...idle], key)))).toEqual(new Set(["b"]))
+  })
+
+  test("engines that are equally full keep their keys apart; one takes all; of none, none", () => {
     const full = [engine("a", { choices: 900 }), engine("b", { choices: 880 }), engine("c", { choices: 910 })]
-    const one = engine("a", { choices: 900 })
-    expect(placed([one], "one")).toBe("a")
     expect(new Set(keys.slice(0, 50).map((key) => placed(full, key)))).toEqual(new Set(["a", "b", "c"]))
+    expect(placed([engine("a", { choices: 900 })], "one")).toBe("a")
     expect(placeChat([], chat("one"))).toBeNull()
   })
 })
