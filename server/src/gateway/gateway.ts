@@ -220,10 +220,10 @@ export class Gateway {
     const compute = () => this.#engine.call(method, params, signal).result
     const used = admitted.usage.newCall()
     try {
-      await this.#ready()
+      await this.#ready(signal)
       const result = await compute().catch(async (error: unknown) => {
         if (!isLost(error)) throw error
-        await this.#ready()
+        await this.#ready(signal)
         return compute()
       })
       used.end(result)
@@ -251,7 +251,7 @@ export class Gateway {
     let sampling: EngineCall<"chat"> | null = null
     let hasStarted = false
     try {
-      await this.#ready()
+      await this.#ready(either)
       for (let attempt = 1; ; attempt++) {
         sampling = this.#engine.call("chat", params, either)
         for await (const batch of sampling.events) {
@@ -266,7 +266,7 @@ export class Gateway {
           return result
         } catch (error) {
           if (hasStarted || attempt === 2 || !isLost(error)) throw error
-          await this.#ready()
+          await this.#ready(either)
         }
       }
     } catch (error) {
@@ -342,8 +342,18 @@ export class Gateway {
     return description?.fingerprint ?? ""
   }
 
-  #ready(): Promise<void> {
-    return this.#engine.status().state === "ready" ? Promise.resolve() : this.#engine.ready(this.#engineWaitMs)
+  /** @throws {EngineFailure} `unavailable`; `cancelled` as soon as the signal fires. */
+  async #ready(signal?: AbortSignal): Promise<void> {
+    if (this.#engine.status().state === "ready") return
+    const left = Promise.withResolvers<never>()
+    const leave = () => left.reject(new EngineFailure("cancelled", "cancelled while it waited for the engine"))
+    signal?.addEventListener("abort", leave)
+    if (signal?.aborted === true) leave()
+    try {
+      await Promise.race([this.#engine.ready(this.#engineWaitMs), left.promise])
+    } finally {
+      signal?.removeEventListener("abort", leave)
+    }
   }
 }
 

@@ -3,7 +3,8 @@ import { EngineFailure, type EngineParams } from "../../src/engines/engine.ts"
 import { FakeEngine } from "../../src/engines/fake-engine.ts"
 import { chatCompletion } from "../../src/wire/inference/chat.ts"
 import { type InferenceApp, openInferenceApp } from "../support/inference-app.ts"
-import { call, chat, dataOf } from "../support/inference-client.ts"
+import { call, chat, dataOf, userTurn } from "../support/inference-client.ts"
+import { callServer } from "../support/leaving-client.ts"
 import { addCheckpoint, addModel, deleteStep } from "../support/test-catalog.ts"
 
 let app: InferenceApp
@@ -733,6 +734,24 @@ describe("errors (inference-api 7)", () => {
   test("inference-api 5.4: /art/capabilities is 404", async () => {
     expect((await call(app, "GET", "/art/capabilities")).status).toBe(404)
   })
+})
+
+test("a client that leaves while the engine starts leaves its place to others", async () => {
+  const started = Promise.withResolvers<void>()
+  fake.handlers.hello = async (params, each) => {
+    await started.promise
+    return handlers.hello?.(params, each)
+  }
+  fake.die()
+  const server = new URL(await app.server.listen({ port: 0, host: "127.0.0.1" }))
+  const asked = [false, true].map((stream) =>
+    callServer(server, "acme", "/v1/chat/completions", { model: name, messages: userTurn, stream }),
+  )
+  await expect.poll(() => app.gateway.inProgress.prompts).toBe(2)
+  for (const each of asked) each.leave()
+  await expect.poll(() => app.gateway.inProgress.prompts, { timeout: 10_000 }).toBe(0)
+  started.resolve()
+  expect((await chat(app, { model: name })).status).toBe(200)
 })
 
 test("law 9, inference-api 11.4 rule 6: prompt caches are apart by tenant, step and the client's own salt", async () => {
