@@ -52,18 +52,24 @@ function textChoice(
 ): TextChoice {
   const { details } = frame
   const echoed = frame.echo ? (result.prompt_logprobs ?? []) : []
-  const before = frame.echo ? (prompt ?? textOf(echoed)) : ""
+  const spelled = textOf(echoed)
+  const before = frame.echo ? (prompt ?? spelled) : ""
   const ids = { token_ids: choice.tokens.map(({ id }) => id), prompt_token_ids: result.prompt_token_ids }
   const tokens = [...echoed.map((token) => toEchoed(token, frame.numTop)), ...choice.tokens]
   return {
     index,
     text: `${before}${choice.content ?? ""}`,
-    logprobs: textLogprobs(tokens, details, new TextOffsets()),
+    logprobs: textLogprobs(tokens, details, new TextOffsets(unechoed(spelled, before))),
     finish_reason: choice.finish_reason === "length" ? "length" : "stop",
     stop_reason: choice.stop_reason,
     ...(details.ids ? ids : {}),
     ...(frame.ledgerKey === null ? {} : { heddle_ledger_key: frame.ledgerKey(index) }),
   }
+}
+
+/** How much more the prompt's tokens spell in front of its text than that has: a BOS, or SentencePiece's first space. */
+function unechoed(spelled: string, text: string): number {
+  return spelled.endsWith(text) ? spelled.length - text.length : 0
 }
 
 /** A character may take several tokens. */
@@ -82,11 +88,16 @@ function toEchoed({ id, logprob, bytes, top }: PromptLogprob, numTop: number): T
 /** Where tokens begin in their text. A token with a later part of a character begins where that does. */
 export class TextOffsets {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  #place = 0
+  #place: number
+
+  /** `unseen`: UTF-16 code units that the first tokens stand for and that are not in the text. */
+  constructor(unseen = 0) {
+    this.#place = -unseen
+  }
 
   /** UTF-16 code units of the text before the next token, whose bytes these are. */
   next(bytes: readonly number[]): number {
-    const start = this.#place
+    const start = Math.max(0, this.#place)
     this.#place += this.#decoder.decode(Uint8Array.from(bytes), { stream: true }).length
     return start
   }

@@ -106,6 +106,15 @@ test.each([
   expect(fake.calls.findLast((each) => each.method === "chat")?.params).toMatchObject(last)
 })
 
+test("inference-api 9: offsets in an echoed prompt leave out what its tokens spell in front of it, such as a BOS", async () => {
+  const body = { model, prompt: "BC", echo: true, max_tokens: 2, logprobs: 1 }
+  const { json } = await call(app, "POST", "/v1/completions", { body })
+  expect(json.choices[0]).toMatchObject({
+    text: "BCab",
+    logprobs: { tokens: ["A", "B", "C", "a", "b"], text_offset: [0, 0, 1, 2, 3] },
+  })
+})
+
 test.each([
   [{}, false, true],
   [{ logprobs: 0 }, true, true],
