@@ -231,6 +231,20 @@ describe("disputes and final labels", () => {
     expect((await labels({ adjudicated: true })).items).toHaveLength(1)
   })
 
+  test("objects 6.2: a value of one's own is decided for a spec that the queue names as a scorer, before anybody labelled it", async () => {
+    const { items, owner } = await labelQueue(1)
+    const [tone = ""] = (await owner.read()).scorer_refs
+    const scorer_refs = [tone.replace("/object/", "/scorer/")]
+    expect((await opened.acme.put(owner.url, { project_id: owner.project, scorer_refs })).status).toBe(200)
+    const put = (value: string) =>
+      opened.acme.put(`${owner.url}/items/${items[0]}/final_labels/tone`, { project_id: owner.project, value })
+    expect(strictly(finalLabelAnswer, await put("rude")).final_label).toMatchObject({ field: "tone", value: "rude" })
+    expect(await put("blue")).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining("annotation spec") },
+    })
+  })
+
   test("a decision that is not possible is 400 or 422 with the way out", async () => {
     const { label, complete, items, owner } = await labelQueue(2)
     const { id } = await label(ann, 1, "tone", "kind")

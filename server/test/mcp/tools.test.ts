@@ -321,6 +321,26 @@ describe("labelling", () => {
     })
   })
 
+  test("objects 6.2: a queue that names its spec as a scorer is labelled, and one ref that cannot be read costs one field", async () => {
+    const project = await program()
+    const tone = await newSpec(opened.acme, project, "tone", { type: "string" })
+    const elsewhere = opened.acme.newProject()
+    const judged = await publish(opened.acme, elsewhere, "judge", structuredModel({}))
+    const scorer_refs = [tone.replace("/object/", "/scorer/"), judged]
+    const queue_id = await newQueue(opened.acme, project, { scorer_refs })
+    await new QueueUser(opened.acme, project, queue_id).add([uuid(1)])
+    expect((await opened.acme.delete(`/v1/projects/${elsewhere}`)).status).toBe(200)
+    expect(await acme.use("list_queues", { project })).toMatchObject({ queues: [{ fields: ["tone", "judge"] }] })
+    const taken = await acme.use<{ item_id: string; fields: object[] }>("next_item", { project, queue_id })
+    expect(taken.fields).toMatchObject([
+      { field: "tone", ref: tone, value_schema: { type: "string" } },
+      { field: "judge", ref: judged, problem: expect.stringContaining("(status 4") },
+    ])
+    expect(taken.fields[0]).not.toHaveProperty("problem")
+    const given = { project, queue_id, item_id: taken.item_id, labels: { tone: "rude" } }
+    expect(await acme.use("submit_label", given)).toMatchObject({ state: "completed" })
+  })
+
   test("add_feedback stores a value or a note on a call that is there", async () => {
     const project = await program()
     const call = { project, call_id: uuid(2) }

@@ -12,6 +12,7 @@ import type { StoreDependencies } from "../../objects/dependencies.ts"
 import { checkAnnotationValues } from "../feedback/feedback-annotation.ts"
 import { findAnnotationSpec } from "./annotation-spec.ts"
 import { tryParseRef } from "../../objects/refs/refs.ts"
+import { asObjectRef } from "../../wire/labelling/annotation-queue.ts"
 import { requireItem } from "./items.ts"
 import { type Label, labelsOf } from "./labels.ts"
 import { type QueueAccess, queueNotFound } from "./queues.ts"
@@ -78,7 +79,10 @@ async function checkValue(
 ): Promise<void> {
   const { database } = dependencies
   const queue = await findQueue(database, access)
-  const refs = [...(queue?.scorer_refs ?? []), ...labels.flatMap(({ annotationRef }) => annotationRef ?? [])]
+  const refs = [
+    ...(queue?.scorer_refs ?? []).map(asObjectRef),
+    ...labels.flatMap(({ annotationRef }) => annotationRef ?? []),
+  ]
   const ref = refs.find((text) => {
     const parsed = tryParseRef(text)
     return parsed?.kind === "object" && parsed.name === field

@@ -4,6 +4,7 @@ import type { Principal } from "../../http/principal.ts"
 import type { CatalogDatabase } from "../../storage/catalog/open-catalog.ts"
 import { liveVersion } from "../../objects/object-read.ts"
 import { existingProject } from "../../access/project-access.ts"
+import { asObjectRef } from "../../wire/labelling/annotation-queue.ts"
 import { type Ref, refPrefix, tryParseRef, versionNameOf } from "../../objects/refs/refs.ts"
 
 /**
@@ -38,9 +39,9 @@ export async function requireScorers(
   }
 }
 
-/** The API's own documents also write `scorer/<name>:<version>` for a scorer, which is an object or an op. */
+/** Of an object or an op. */
 function scorerRef(text: string): Ref {
-  const ref = tryParseRef(text.replace(/^(weave:\/\/\/[^/]+\/[^/]+\/)scorer\//, "$1object/"))
+  const ref = tryParseRef(asObjectRef(text))
   if (ref !== null && (ref.kind === "object" || ref.kind === "op")) return ref
   throw new HeddleError(
     "invalid_request",

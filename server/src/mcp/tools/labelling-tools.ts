@@ -1,6 +1,6 @@
 /** Annotation queues and feedback: who says what of which call. */
 import { z } from "zod"
-import type { AnnotationItem, AnnotationQueue } from "../../wire/labelling/annotation-queue.ts"
+import { type AnnotationItem, type AnnotationQueue, asObjectRef } from "../../wire/labelling/annotation-queue.ts"
 import type { QueueWorkAnswer } from "../../wire/labelling/annotation-work.ts"
 import { type Api, pathPart } from "../api.ts"
 import { shorten } from "../shorten.ts"
@@ -46,7 +46,7 @@ export const labellingTools: readonly Tool[] = [
             queue_id: id,
             name,
             description: shorten(description, 1000).value,
-            fields: refs.map(fieldOf),
+            fields: refs.map((ref) => nameOf(asObjectRef(ref))),
             total_items: work?.total_items ?? 0,
             ...(work === undefined ? {} : { items: work.items, own: work.own }),
           }
@@ -67,13 +67,17 @@ export const labellingTools: readonly Tool[] = [
     input: z.strictObject({ project: projectField, queue_id: queueField }),
     output: z.object({
       item_id: z.string().nullable().describe("null: nothing is left for the caller, for now."),
-      fields: z.array(z.looseObject({ field: z.string() })),
+      fields: z
+        .array(z.looseObject({ field: z.string(), problem: z.string().optional() }))
+        .describe("`problem`: why a field cannot be filled in."),
       call: callSummary.nullable(),
       lease_expires_at: z.string().nullable(),
       leased_by_others: z.int().describe("Items in other hands, which may come back."),
       note: shortenedNote,
     }),
     run: async ({ project, queue_id }, api) => {
+      // Before an item is taken: what is refused here leaves none in the caller's hands.
+      const fields = await fieldsOf(api, project, queue_id)
       const { item, lease, leased_by_others } = await api.json<{
         item: AnnotationItem | null
         lease: { expires_at: string } | null
@@ -83,7 +87,6 @@ export const labellingTools: readonly Tool[] = [
         path: `/annotation_queues/${pathPart("queue_id", queue_id)}/items/next`,
         body: { project_id: project },
       })
-      const fields = await fieldsOf(api, project, queue_id)
       const head = { fields, lease_expires_at: lease?.expires_at ?? null, leased_by_others }
       if (item === null) return { item_id: null, ...head, call: null, note: null }
       const { view, isShortened } = showCall(await readCall(api, project, item.call_id), mostCharacters)
@@ -182,8 +185,8 @@ interface QueueField {
 }
 
 /** `weave:///e/p/object/tone:latest` → `tone`. */
-function fieldOf(ref: string): string {
-  return /\/object\/([^:/]+)/.exec(ref)?.[1] ?? ref
+function nameOf(ref: string): string {
+  return /^weave:\/\/\/[^/]+\/[^/]+\/object\/([^:/]+)/.exec(ref)?.[1] ?? ref
 }
 
 async function fieldsOf(api: Api, project: string, queueId: string): Promise<QueueField[]> {
@@ -192,16 +195,27 @@ async function fieldsOf(api: Api, project: string, queueId: string): Promise<Que
     path: `/annotation_queues/${pathPart("queue_id", queueId)}`,
     query: { project_id: project },
   })
-  const { vals } = await api.json<{ vals: unknown[] }>({
-    method: "POST",
-    path: "/refs/read_batch",
-    body: { refs: queue.scorer_refs },
-  })
-  return queue.scorer_refs.map((ref, index) => {
-    const { name, description, field_schema: schema } = (vals[index] ?? {}) as Record<string, unknown>
-    const words = { name, description, value_schema: schema }
-    return { field: fieldOf(ref), ref, ...(shorten(words, 4000).value as object) }
-  })
+  const fields: QueueField[] = []
+  for (const ref of queue.scorer_refs.map(asObjectRef)) {
+    fields.push({ field: nameOf(ref), ref, ...(await questionOf(api, ref)) })
+  }
+  return fields
+}
+
+/** By itself, so that one that cannot be read, such as of a project that was deleted, keeps no other from being labelled. */
+async function questionOf(api: Api, ref: string): Promise<object> {
+  try {
+    const { vals } = await api.json<{ vals: unknown[] }>({
+      method: "POST",
+      path: "/refs/read_batch",
+      body: { refs: [ref] },
+    })
+    const { name, description, field_schema: schema } = (vals[0] ?? {}) as Record<string, unknown>
+    return shorten({ name, description, value_schema: schema }, 4000).value as object
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error
+    return { problem: error.message }
+  }
 }
 
 async function itemOf(

@@ -25,6 +25,14 @@ const handingOut = {
   lease_seconds: leaseSeconds.nullish(),
 }
 
+/**
+ * A ref of `scorer_refs`, which may also be written `scorer/<name>:<version>` (6.2), as the ref of an object that every other
+ * request takes. Any other text is returned as it is.
+ */
+export function asObjectRef(ref: string): string {
+  return ref.replace(/^(weave:\/\/\/[^/]+\/[^/]+\/)scorer\//, "$1object/")
+}
+
 export const queueCreateBody = z.looseObject({
   project_id: z.string(),
   name: z.string(),
