@@ -288,6 +288,17 @@ describe("one item after the other, by keyboard", () => {
     await close()
   })
 
+  test("objects 6.2: a question that its queue names as a scorer is asked and answered", async () => {
+    const { id } = await newQueue(heddle, team, 1, { scorer_refs: [team.tone.replace("/object/", "/scorer/")] })
+    const { page, close } = await label("ann", id)
+    await inHand(page, 1)
+    await page.keyboard.press("1")
+    await page.keyboard.press("Control+Enter")
+    await page.getByText("Nothing to label for you now").waitFor()
+    await expect.poll(() => valuesOf(id)).toEqual([["kind"]])
+    await close()
+  })
+
   test("keys do nothing while somebody types, and digits mean the question in focus", async () => {
     const why = await newSpec(heddle, team.id, { name: "why", description: "", field_schema: { type: "string" } })
     const { id } = await newQueue(heddle, team, 1, { scorer_refs: [team.tone, why] })

@@ -4,7 +4,7 @@ import { useQueries, useQuery } from "@tanstack/react-query"
 import type * as z from "zod"
 import { fieldOf, type LabelField } from "../../labelling/label-fields.ts"
 import type { LabelRequests, WaitingItem } from "../../labelling/label-session.ts"
-import { readRef } from "../../objects/object-refs.ts"
+import { readRef, type StoredRef } from "../../objects/object-refs.ts"
 import { ApiError } from "../api-error.ts"
 import { workKey } from "./annotation-queues.ts"
 import { type CallsQuery, callsQuery, readCalls } from "../calls/calls.ts"
@@ -99,9 +99,9 @@ export interface LabelFields {
 
 /** The questions of a queue, in its order: `/obj/read` of each spec. */
 export function useLabelFields(refs: readonly string[]): LabelFields {
-  const read = refs.map((text) => ({ text, ref: readRef(text) }))
+  const specs = refs.map(readSpecRef)
   return useQueries({
-    queries: read.map(({ ref }) => ({
+    queries: specs.map((ref) => ({
       ...jsonQuery<Spec>("POST", "/obj/read", {
         project_id: ref === null ? "" : `${ref.entity}/${ref.project}`,
         object_id: ref?.name ?? "",
@@ -111,17 +111,21 @@ export function useLabelFields(refs: readonly string[]): LabelFields {
       staleTime: fieldsFreshMs,
     })),
     combine: (results) => {
-      const fields = results.flatMap(({ data }, index) => {
-        const { text = "", ref } = read[index] ?? {}
-        const field = data === undefined || ref == null ? null : fieldOf(text, ref.name, data.obj.val)
-        return field === null ? [] : [field]
+      const found = results.map(({ data }, index) => {
+        const ref = specs[index]
+        return data === undefined || ref == null ? null : fieldOf(ref.text, ref.name, data.obj.val)
       })
       const isReading = results.some(({ isLoading }) => isLoading)
       const error = results.map((one) => one.error).find((one) => one !== null && !one.isNotFound) ?? null
-      const known = new Set(fields.map(({ ref }) => ref))
-      return { fields, isReading, error, others: isReading ? [] : refs.filter((ref) => !known.has(ref)) }
+      const others = isReading ? [] : refs.filter((_, index) => found[index] === null)
+      return { fields: found.filter((field) => field !== null), isReading, error, others }
     },
   })
+}
+
+/** Queues take `scorer/<name>:<version>` too (evaluation-store-objects 6.2); labels and all else name the object. */
+function readSpecRef(text: string): StoredRef | null {
+  return readRef(text.replace(/^(weave:\/\/\/[^/]+\/[^/]+\/)scorer\//, "$1object/"))
 }
 
 const fieldsFreshMs = 60_000
