@@ -249,6 +249,18 @@ describe("objects 3.1, 3.2: publishing and reading", () => {
 })
 
 describe("objects 3.1: refusals", () => {
+  test.each([
+    ["1e400", "1e400"],
+    ["-1e400", "-1e400"],
+    ["400 digits", "9".repeat(400)],
+  ])("%s, which no double holds, is no number of a builtin class", async (_what, number) => {
+    const project = acme.newProject()
+    const val = `{"llm_model_id":"x","default_params":{"temperature":${number}}}`
+    const more = '"object_id":"m","builtin_object_class":"LLMStructuredCompletionModel"'
+    const answer = await acme.post("/obj/create", `{"obj":{"project_id":"${project}",${more},"val":${val}}}`)
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("default_params.temperature")])
+  })
+
   test.each(["", "a/b", "a:b", "a b", "é€", "x".repeat(129)])("object_id %j is 422 InvalidFieldError", async (name) => {
     const answer = await create(acme.newProject(), name, 1)
     expect([answer.status, (answer.body as { error_type: string }).error_type]).toEqual([422, "InvalidFieldError"])

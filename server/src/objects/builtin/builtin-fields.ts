@@ -42,8 +42,12 @@ export const integer: FieldType = (value, path) =>
     : refuse(path, "an integer", value)
 
 /** Printed as Python's `float`. */
-export const float: FieldType = (value, path) =>
-  isNumber(value) ? JSON.rawJSON(pythonFloat(numberOf(value))) : refuse(path, "a number", value)
+export const float: FieldType = (value, path) => {
+  if (!isNumber(value)) return refuse(path, "a number", value)
+  const number = numberOf(value)
+  // JSON has no infinity to print one with that no double holds.
+  return Number.isFinite(number) ? JSON.rawJSON(pythonFloat(number)) : refuse(path, "within ±1.8e308", value)
+}
 
 export function between(low: number, high: number): FieldType {
   return (value, path) => {
