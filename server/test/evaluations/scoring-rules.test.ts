@@ -312,6 +312,35 @@ describe("a rule", () => {
     }
   })
 
+  test("that was mended in the middle of a turn goes on: what the turn says is of the rule as it was", async () => {
+    const project = acme.newProject()
+    const { traces } = opened.app.stores
+    const schema = { $ref: "#/$defs/nowhere" }
+    const rule = await makeRule(project, "mended", { kind: "json_schema", schema })
+    const id = randomUUIDv7()
+    const read = traces.rows.bind(traces)
+    const answers: number[] = []
+    let mended: Promise<unknown> | null = null
+    const rows = vi.spyOn(traces, "rows").mockImplementation(async (sql, parameters, ...more) => {
+      if (sql.includes("inputs, output") && JSON.stringify(parameters ?? {}).includes(id)) {
+        const scorer = { kind: "json_schema", schema: { type: "array" } }
+        mended ??= acme
+          .put(`/scoring_rules/${rule.id}`, { project_id: project, scorer })
+          .then(({ status }) => answers.push(status))
+        await mended
+      }
+      return read(sql, parameters, ...more)
+    })
+    try {
+      await storeCalls(project, { id, output: [] })
+      await expect.poll(() => answers, { timeout: 15_000 }).toEqual([200])
+      expect(await counted(project, rule, { scored: 1, waiting: 0 })).toMatchObject({ state: "active" })
+      expect(await scoresOf(project, "mended")).toEqual({ [id]: true })
+    } finally {
+      rows.mockRestore()
+    }
+  })
+
   test("goes on over lines of the journal that a damaged disk left", async () => {
     const project = acme.newProject()
     const rule = await makeRule(project, "undamaged", { kind: "length" })

@@ -94,7 +94,7 @@ export class CallMatcher {
       this.#failures.delete(rule.id)
       if (!(error instanceof HeddleError)) this.#log.error({ err: error, rule: rule.id }, "a scoring rule was stopped")
       const reason = error instanceof HeddleError ? error.message : "an unexpected error; the server's log has it"
-      await stopScoringRule(database, rule.id, `calls cannot be held against its filter: ${reason}`)
+      await stopScoringRule(database, rule, `calls cannot be held against its filter: ${reason}`)
       return null
     }
   }

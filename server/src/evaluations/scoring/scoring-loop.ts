@@ -186,7 +186,7 @@ export class ScoringLoop {
     } catch (error) {
       if (signal.aborted) return nothingDone
       if (!isRefusal(error)) throw error
-      await stopScoringRule(this.#dependencies.database, rule.id, error.message)
+      await stopScoringRule(this.#dependencies.database, rule, error.message)
       return nothingDone
     }
   }

@@ -1,6 +1,7 @@
 /** Calls that wait to be scored: put there with the position that they were read to, taken out with what became of them. */
 import { sql } from "kysely"
 import { inTransaction } from "../in-transaction.ts"
+import { isoText } from "../iso-time.ts"
 import { leaseEnd } from "../lease-end.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 import { lastErrors } from "./scoring-rules.ts"
@@ -67,6 +68,8 @@ export interface ClaimedRule {
   name: string
   ruleRef: string
   definition: string
+  /** ISO 8601, UTC. */
+  updated_at: string
   userId: string
   apiKeyId: string
   /** Calls of judges since midnight UTC. */
@@ -106,8 +109,9 @@ export async function claimScoringRule(
     from next, projects p, entities e
     where r.id = next.id and p.id = r.project_id and e.id = p.entity_id
     returning r.id, r.lease_owner as lease, r.project_id as "projectId", e.name || '/' || p.name as "projectName", r.name,
-      r.rule_ref as "ruleRef", r.definition, r.user_id as "userId", r.api_key_id as "apiKeyId",
-      r.used_judge_calls::float8 as "usedJudgeCalls", r.used_tokens::float8 as "usedTokens"`.execute(database)
+      r.rule_ref as "ruleRef", r.definition, ${isoText("r.updated_at")} as updated_at,
+      r.user_id as "userId", r.api_key_id as "apiKeyId", r.used_judge_calls::float8 as "usedJudgeCalls",
+      r.used_tokens::float8 as "usedTokens"`.execute(database)
   return rows[0] ?? null
 }
 

@@ -179,6 +179,8 @@ export interface WorkingRule {
   /** `entity/project`. */
   projectName: string
   definition: string
+  /** ISO 8601, UTC. */
+  updated_at: string
   waiting: number
 }
 
@@ -196,6 +198,7 @@ export async function workingScoringRules(
       "r.project_id as projectId",
       sql<string>`e.name || '/' || p.name`.as("projectName"),
       "r.definition",
+      isoText<string>("r.updated_at").as("updated_at"),
       sql<number>`r.waiting::float8`.as("waiting"),
     ])
     .where("r.is_active", "=", true)
@@ -217,12 +220,20 @@ export async function projectsWithScoring(database: CatalogDatabase): Promise<st
   return rows.map(({ projectId }) => projectId)
 }
 
-/** The server does not go on with the rule until it is changed. */
-export async function stopScoringRule(database: CatalogDatabase, id: string, reason: string): Promise<void> {
+/**
+ * The server does not go on with the rule until it is changed. One that was changed after `updated_at` goes on: the reason is
+ * that of what it was before.
+ */
+export async function stopScoringRule(
+  database: CatalogDatabase,
+  { id, updated_at }: Pick<ScoringRuleRecord, "id" | "updated_at">,
+  reason: string,
+): Promise<void> {
   await database
     .updateTable("scoring_rules")
     .set({ stopped_reason: storableText(reason) })
     .where("id", "=", id)
+    .where(isoText<string>("updated_at"), "=", updated_at)
     .execute()
 }
 
