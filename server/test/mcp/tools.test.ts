@@ -129,6 +129,14 @@ describe("finding", () => {
     expect((await search({ where: [{ field: "summary.weave.latency_ms", operator: ">=", value: 0 }] })).count).toBe(10)
   })
 
+  test("search_calls takes times to the microsecond, as it shows them", async () => {
+    const project = opened.acme.newProject()
+    await store(project, 2, (n) => ({ started_at: `2026-01-02T00:00:00.12345${n}Z`, ended_at: "2026-01-02T00:00:01Z" }))
+    const search = async (times: object) => idsOf(await acme.use<Found>("search_calls", { project, ...times }))
+    expect(await search({ until: "2026-01-02T00:00:00.123451Z" })).toEqual([uuid(1)])
+    expect(await search({ since: "2026-01-02T02:00:00.123452+02:00" })).toEqual([uuid(2)])
+  })
+
   test("search_calls goes on where a page ended, and leaves payloads out when asked", async () => {
     const project = await program()
     const pages: string[] = []

@@ -53,8 +53,9 @@ export function selectionOf(project: string, chosen: CallSelection): { filter: o
   const { where = [], text, op_names: names, roots_only: rootsOnly, since, until } = chosen
   const operands = where.map(operandOf)
   if (text !== undefined) operands.push({ $or: ["inputs", "output"].map((path) => containsInPayload(path, text)) })
-  if (since !== undefined) operands.push({ $gte: [get("started_at"), literal(Date.parse(since) / 1000)] })
-  if (until !== undefined) operands.push({ $lte: [get("started_at"), literal(Date.parse(until) / 1000)] })
+  // As texts: milliseconds of a `Date` would lose the microseconds that calls are shown with.
+  if (since !== undefined) operands.push({ $gte: [get("started_at"), literal(since)] })
+  if (until !== undefined) operands.push({ $lte: [get("started_at"), literal(until)] })
   const filter = {
     ...(names === undefined ? {} : { op_names: names.flatMap((name) => spellingsOf(name, project)) }),
     ...(rootsOnly === true ? { trace_roots_only: true } : {}),
