@@ -309,7 +309,10 @@ describe("labelling", () => {
     expect(await acme.refusal("submit_label", { ...at, item_id: uuid(99), labels: { tone: "rude" } })).toBe(
       `submit_label: no item "${uuid(99)}" in the queue; next_item hands out items`,
     )
-    const done = await acme.use("submit_label", { ...at, labels: { tone: "rude" }, note: "it shouts" })
+    expect(await acme.refusal("submit_label", { ...at, labels: { tone: "rude" }, note: "n".repeat(1025) })).toContain(
+      "submit_label: note: Too big: expected string to have <=1024 characters",
+    )
+    const done = await acme.use("submit_label", { ...at, labels: { tone: "rude" }, note: "n".repeat(1024) })
     expect(done).toMatchObject({
       item_id: item.item_id,
       state: "completed",

@@ -1,7 +1,7 @@
 /** Requirements of each family of feedback types: evaluation-store-objects 2.3. */
 import { HeddleError } from "../../errors.ts"
 import { checkRef } from "../../objects/refs/refs.ts"
-import type { FeedbackCreateBody } from "../../wire/labelling/feedback.ts"
+import { type FeedbackCreateBody, longestNote } from "../../wire/labelling/feedback.ts"
 
 export const reactionType = "wandb.reaction.1"
 const noteType = "wandb.note.1"
@@ -9,8 +9,6 @@ const annotationPrefix = "wandb.annotation"
 const runnablePrefix = "wandb.runnable"
 const agentMonitorType = "wandb.agent_monitor"
 const agentUserType = "wandb.agent_user_feedback"
-
-const longestNote = 1024
 
 export type FeedbackFamily =
   | "reaction"

@@ -2,6 +2,7 @@
 import { z } from "zod"
 import { type AnnotationItem, type AnnotationQueue, asObjectRef } from "../../wire/labelling/annotation-queue.ts"
 import type { QueueWorkAnswer } from "../../wire/labelling/annotation-work.ts"
+import { longestNote } from "../../wire/labelling/feedback.ts"
 import { type Api, pathPart } from "../api.ts"
 import { shorten } from "../shorten.ts"
 import { projectField, shortenedNote, type Tool, tool, ToolError } from "../tool.ts"
@@ -109,7 +110,7 @@ export const labellingTools: readonly Tool[] = [
         .record(z.string(), z.unknown())
         .optional()
         .describe('A value for each field, by the field\'s name, such as {"tone": "rude"}. Left out only with skip.'),
-      note: z.string().min(1).max(10_000).optional().describe("Why, for the people who lead the queue."),
+      note: z.string().min(1).max(longestNote).optional().describe("Why, for the people who lead the queue."),
       skip: z.boolean().default(false).describe("true: give the item back unlabelled."),
     }),
     output: z.object({
@@ -159,7 +160,7 @@ export const labellingTools: readonly Tool[] = [
     input: z.strictObject({
       project: projectField,
       call_id: z.string().min(1),
-      note: z.string().min(1).max(10_000).optional().describe("A text for people."),
+      note: z.string().min(1).max(longestNote).optional().describe("A text for people."),
       type: z.string().min(1).max(200).optional().describe("Name of the value, such as right or better_answer."),
       value: z.unknown().optional().describe("A number, true or false, a text or any other JSON."),
     }),

@@ -33,6 +33,9 @@ export const feedbackCreateBody = z.looseObject({
   scorer_trace_id: text,
 })
 
+/** Characters of the text of `wandb.note.1`. */
+export const longestNote = 1024
+
 /** Limit of one request; each entry is work for a store that all teams share. */
 export const mostFeedback = 10_000
 
