@@ -178,6 +178,41 @@ describe("finding", () => {
     )
   })
 
+  test("get_trace counts all calls that it hides, also within calls that it folds, and those at the top that it leaves out", async () => {
+    const project = opened.acme.newProject()
+    // Ten steps, each with a tool that has a reader; the fold takes them for alike, though the first reader has five calls.
+    // Seventy failures make the tree too large below the second level.
+    const parentOf = (n: number) => (n <= 11 || n === 37 ? 1 : n <= 31 ? n - 10 : n <= 36 ? 22 : 37)
+    const opOf = (n: number) => ["agent", "step", "tool", "reader", "line"][Math.ceil((n - 1) / 10)]
+    await store(project, 107, (n) => ({
+      trace_id: uuid(1),
+      parent_id: n === 1 ? null : uuid(parentOf(n)),
+      op_name: n > 36 ? "check" : opOf(n),
+      exception: n > 37 ? "x".repeat(590) : null,
+    }))
+    expect(await acme.use("get_trace", { project, trace_id: uuid(1) })).toMatchObject({
+      tree: [
+        {
+          op: "agent",
+          children: [
+            { op: "step", folded: 10, hidden: 25 },
+            { op: "check", hidden: 70 },
+          ],
+        },
+      ],
+      note: "Deeper calls are hidden; search_calls with where trace_id is this trace, and get_call, reach them.",
+    })
+
+    const wide = opened.acme.newProject()
+    await store(wide, 60, () => ({ trace_id: uuid(1), exception: "x".repeat(590) }))
+    const { tree, note } = await acme.use<{ tree: object[]; note: string }>("get_trace", {
+      project: wide,
+      trace_id: uuid(1),
+    })
+    expect(tree.length).toBeGreaterThan(10)
+    expect(note).toContain(`Of 60 calls at the top ${60 - tree.length} are left out`)
+  })
+
   test("get_call reads a call, a part of it, and a long text page after page", async () => {
     const project = opened.acme.newProject()
     const long = "0123456789".repeat(9_000)

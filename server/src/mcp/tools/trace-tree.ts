@@ -13,7 +13,7 @@ export const traceNode = z
   })
   .describe(
     "A call with its `children`; `folded`: it stands for so many calls alike, whose time is in `total_ms`; `hidden`: so many " +
-      "calls within it are not shown.",
+      "calls within it, or within all those that it stands for, are not shown.",
   )
 
 interface Node {
@@ -27,6 +27,9 @@ interface Node {
   hidden?: number
   children?: Node[]
 }
+
+/** How many calls a node has within it, at any depth, or all those have that it stands for. */
+const callsWithin = new WeakMap<Node, number>()
 
 /** So many calls alike stay beside each other. */
 const mostAlike = 3
@@ -42,11 +45,14 @@ export function foldTrace(
   const roots = (children.get(null) ?? []).map((call) => nodeOf(call, children))
   const whole = foldAlike(roots)
   const tree = fitting(whole, mostCharacters)
+  const missing = roots.length - tree.reduce((count, { folded = 1 }) => count + folded, 0)
+  const absent =
+    missing === 0
+      ? "Deeper calls are hidden"
+      : `Of ${roots.length} calls at the top ${missing} are left out, and all that is deeper`
   const notes = [
     ...(isCut ? [`Only the first ${calls.length} calls were read.`] : []),
-    ...(tree === whole
-      ? []
-      : ["Deeper calls are hidden; search_calls with where trace_id is this trace, and get_call, reach them."]),
+    ...(tree === whole ? [] : [`${absent}; search_calls with where trace_id is this trace, and get_call, reach them.`]),
   ]
   return {
     calls: calls.length,
@@ -69,7 +75,11 @@ function nodeOf(root: CallRecord, children: ReadonlyMap<string | null, readonly 
     parents.push(node)
     open.push(...within)
   }
-  for (const parent of parents.toReversed()) parent.children = foldAlike(parent.children ?? [])
+  for (const parent of parents.toReversed()) {
+    const within = parent.children ?? []
+    callsWithin.set(parent, within.length + countWithin(within))
+    parent.children = foldAlike(within)
+  }
   return top
 }
 
@@ -86,7 +96,9 @@ function foldAlike(nodes: readonly Node[]): Node[] {
     const [first] = alike
     if (first === undefined || alike.length <= mostAlike) return alike
     const total = alike.reduce((sum, { duration_ms: duration }) => sum + (duration ?? 0), 0)
-    return [{ ...first, folded: alike.length, total_ms: Math.round(total) }]
+    const node = { ...first, folded: alike.length, total_ms: Math.round(total) }
+    callsWithin.set(node, countWithin(alike))
+    return [node]
   })
 }
 
@@ -117,18 +129,12 @@ function fitting(tree: Node[], most: number): Node[] {
 function cutAt(node: Node, depth: number): Node {
   if (node.children === undefined) return node
   if (depth > 1) return { ...node, children: node.children.map((child) => cutAt(child, depth - 1)) }
-  const { children, ...rest } = node
-  return { ...rest, hidden: countOf(children) }
+  const { children: _children, ...rest } = node
+  return { ...rest, hidden: countWithin([node]) }
 }
 
-function countOf(nodes: readonly Node[]): number {
-  let count = 0
-  const open = [...nodes]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    count += node.folded ?? 1
-    open.push(...(node.children ?? []))
-  }
-  return count
+function countWithin(nodes: readonly Node[]): number {
+  return nodes.reduce((count, node) => count + (callsWithin.get(node) ?? 0), 0)
 }
 
 function depthOf(nodes: readonly Node[]): number {
