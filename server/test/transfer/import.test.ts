@@ -3,7 +3,8 @@
  */
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { gzipSync } from "node:zlib"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest"
+import { HeddleError } from "../../src/errors.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import { uuid } from "../support/completed-call.ts"
 
@@ -355,6 +356,69 @@ describe("import: feedback", () => {
         },
       ],
     })
+  })
+})
+
+describe("import: feedback that the server has no room for, whatever it is", () => {
+  const noteBytes = 1000
+  /** Compressed, so that it comes in pieces, as it does over a network. */
+  function notes(project: string, count: number) {
+    const row = (number: number) => ({
+      id: uuid(number),
+      weave_ref: `weave:///${project}/call/${uuid(1)}`,
+      feedback_type: "note",
+      payload: { note: String(number).padEnd(noteBytes, "x") },
+    })
+    const file = gzipSync(Array.from({ length: count }, (_, n) => `${JSON.stringify(row(n))}\n`).join(""))
+    const headers = { "content-type": "application/octet-stream", "content-encoding": "gzip" }
+    return () => acme.post(`/import/feedback?project_id=${project}&format=jsonl`, file, headers)
+  }
+
+  const storedOf = async (project_id: string) =>
+    ((await acme.post("/feedback/query", { project_id, fields: ["id"] })).body as { result: unknown[] }).result.length
+
+  /** Lets feedback be stored once; then `act` is done ahead of each insert. */
+  function afterFirstInsert(act: () => Promise<void>) {
+    const { traces } = world.app.stores
+    const insert = traces.insert.bind(traces)
+    let inserts = 0
+    const spy = vi.spyOn(traces, "insert").mockImplementation(async (table, rows) => {
+      if (table === "feedback" && inserts++ > 0) await act()
+      await insert(table, rows)
+    })
+    onTestFinished(() => spy.mockRestore())
+    return { inserts: () => inserts, end: () => spy.mockRestore() }
+  }
+
+  test("too much waits: 429, not a report of bad rows, and no further row is tried", async () => {
+    const project = acme.newProject()
+    const send = notes(project, 400)
+    const store = afterFirstInsert(() =>
+      Promise.reject(new HeddleError("rate_limit_exceeded", "too much of yours waits")),
+    )
+    expect(await send()).toMatchObject({ status: 429, body: { reason: "too much of yours waits" } })
+    expect(store.inserts()).toBe(2)
+    expect(await storedOf(project)).toBeGreaterThan(0)
+    store.end()
+    expect((await send()).body).toEqual({ imported: 400, failed: 0, errors: [] })
+    expect(await storedOf(project)).toBe(400)
+  })
+
+  test("the quota of the team is used up on the way: 403 that names it, and the same file goes in once there is room", async () => {
+    const limit = async (stored_bytes: number | null) =>
+      expect((await world.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+    onTestFinished(() => limit(null))
+    const project = acme.newProject()
+    const send = notes(project, 600)
+    const store = afterFirstInsert(() => limit(1))
+    expect(await send()).toMatchObject({
+      status: 403,
+      body: { quota: { team: "acme", name: "stored_bytes", limit: 1 } },
+    })
+    expect(store.inserts()).toBe(2)
+    store.end()
+    await limit(null)
+    expect((await send()).body).toEqual({ imported: 600, failed: 0, errors: [] })
   })
 })
 

@@ -6,7 +6,7 @@ import { noLookups } from "../../threads/thread-task.ts"
 import { importFeedbackTask, type NumberedFeedback } from "./feedback-import-task.ts"
 import { eachBatch, type ImportedBody } from "./import-source.ts"
 import type { ImportTarget } from "./import-target.ts"
-import { Report } from "./import-report.ts"
+import { isOfNoRow, Report } from "./import-report.ts"
 
 export async function importFeedback(
   dependencies: CallDependencies,
@@ -25,7 +25,7 @@ export async function importFeedback(
   return report
 }
 
-/** One that is refused fails alone. */
+/** One that is refused fails alone. @throws what is no fault of a row. */
 async function store(
   dependencies: CallDependencies,
   principal: Principal,
@@ -40,6 +40,7 @@ async function store(
     )
     report.stored(batch.length)
   } catch (error) {
+    if (isOfNoRow(error)) throw error
     const [only] = batch
     if (only === undefined) return
     if (batch.length === 1) return report.failed(only.number, error)

@@ -1,5 +1,5 @@
 /** Outcome of an import: the number of rows, and the first that could not be taken. */
-import { isRefusal } from "../../errors.ts"
+import { HeddleError, isPassing, isRefusal } from "../../errors.ts"
 import { JsonTextError } from "../../json/json-text-error.ts"
 import type { ImportReport } from "../../wire/transfer/import.ts"
 import { type ImportedRow, RowError, type RowOrError } from "./imported-row.ts"
@@ -66,12 +66,17 @@ export class RowFailures implements FailedRows {
   }
 }
 
+/** Whether other rows would fare no better now: a store is away or has too much to do, or the team holds what it may. */
+export function isOfNoRow(error: unknown): boolean {
+  return isPassing(error) || (error instanceof HeddleError && error.code === "quota_exceeded")
+}
+
 function finding(error: unknown): Omit<ImportReport["errors"][number], "row"> {
   if (error instanceof RowError) {
     return { column: error.column, value: error.value?.slice(0, mostValueCharacters) ?? null, message: error.message }
   }
   if (error instanceof JsonTextError) return { column: null, value: null, message: `is not JSON: ${error.message}` }
-  if (!isRefusal(error)) throw error
+  if (!isRefusal(error) || isOfNoRow(error)) throw error
   const [issue] = error.details.issues ?? []
   if (issue === undefined) return { column: null, value: null, message: error.message }
   return { column: issue.loc.slice(1).join(".") || null, value: null, message: issue.msg }
