@@ -474,6 +474,12 @@ describe("import: datasets", () => {
     ).toEqual([...rows.map((row) => JSON.parse(row) as unknown), ""])
   })
 
+  test("CSV of another program: rows that end with a return alone, more together than one row may have", async () => {
+    const lines = Array.from({ length: 12 }, (_, n) => `"${n}",${"x".repeat(3 * 1024 ** 2)}\r`)
+    const url = `/import/dataset?project_id=${acme.newProject()}&format=csv`
+    expect((await acme.post(url, `"n",text\r${lines.join("")}`)).body).toMatchObject({ imported: 12, errors: [] })
+  })
+
   test("CSV of another program: a cell that is JSON is read as JSON, any other as text", async () => {
     const project = acme.newProject()
     const csv = 'id,zip,score,tags,note\n1,01234,0.50,"[""a""]",hello world\n2,"","null",,"say ""hi"""\n'

@@ -37,12 +37,12 @@ export class CsvEnds implements RowEnds {
     let last = 0
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]
-      if (byte === quote) isQuoted = !isQuoted
-      else if (!isQuoted && (byte === lineFeed || afterReturn)) {
-        // A return alone ends a line too; the byte after it tells which it is.
+      // A return alone ends a line too; the byte after it tells which it is.
+      if (!isQuoted && (byte === lineFeed || afterReturn)) {
         last = byte === lineFeed ? at + 1 : at
         this.count++
       }
+      if (byte === quote) isQuoted = !isQuoted
       afterReturn = byte === carriageReturn && !isQuoted
     }
     this.#isQuoted = isQuoted
