@@ -61,6 +61,21 @@ describe("calls 3.6: payloads that ClickHouse's reader of JSON refuses", () => {
     expect(await idsOf(project, wanted("output.y"))).toBe("a b")
     expect(await idsOf(project, { sort_by: [{ field: "output.y", direction: "desc" }] })).toBe("c a b")
   })
+
+  test("are found by what stands beside a number that no double or no whole number holds, and by its digits", async () => {
+    const modulus = "9".repeat(617)
+    const project = await projectWith(
+      call("a", { inputs: `{"n":${modulus},"x":"here"}` }),
+      call("b", { inputs: '{"n":-9223372036854775809,"x":"here"}' }),
+      call("c", { inputs: '{"n":[1e309],"x":"there"}' }),
+    )
+    expect(await idsOf(project, wanted("inputs.x"))).toBe("a b")
+    expect(await idsOf(project, { sort_by: [{ field: "inputs.x", direction: "desc" }] })).toBe("c a b")
+    const equal = { $eq: [{ $getField: "inputs.n" }, { $literal: modulus }] }
+    expect(await idsOf(project, { query: { $expr: equal } })).toBe("a")
+    const below = { $lt: [{ $getField: "inputs.n" }, { $literal: 0 }] }
+    expect(await idsOf(project, { query: { $expr: below } })).toBe("b")
+  })
 })
 
 describe("calls 3.1: the record", () => {

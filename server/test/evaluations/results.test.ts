@@ -65,6 +65,20 @@ describe("objects 7: rows of eval_results/query", () => {
     expect(alone?.evaluations).toMatchObject([{ evaluation_call_id: second, trials: [{ model_output: null }] }])
   })
 
+  test("law 3: rows whose numbers are too large for doubles are told apart by their digits", async () => {
+    const project = runProject(opened.acme)
+    const run = await project.run()
+    const moduli = ["7", "8", "8"].map((last) => `${"9".repeat(616)}${last}`)
+    for (const modulus of moduli) {
+      const body = `{"model":"${project.ref("model")}","inputs":{"n":${modulus}},"output":null,"evaluation_run_id":"${run}"}`
+      const made = await mustBody(opened.acme.post(`/v2/${project.name}/predictions`, body))
+      await project.post(`predictions/${(made as { prediction_id: string }).prediction_id}/finish`)
+    }
+    const { rows } = await results(project, { evaluation_run_ids: [run] })
+    expect(rows).toHaveLength(2)
+    expect(new Set(rows.map(({ evaluations }) => evaluations[0]?.trials.length))).toEqual(new Set([1, 2]))
+  })
+
   test("name the calls of a trial, unless they are not asked for", async () => {
     const project = runProject(opened.acme)
     const run = await project.run()

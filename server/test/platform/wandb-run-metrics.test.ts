@@ -190,15 +190,16 @@ test("law 3: no number of a row is missing because of what else the row holds", 
     String.raw`{"_step": 3, "loss": 2, "\ud83d\ude00": 7, "nan": NaN}`,
     '{"_step": 5, "loss": 1, "list": [1, NaN, -Infinity]}',
     '{"_step": 4, "loss": NaN, "big": 1e300, "text": "\\ud800"}',
+    `{"_step": 6, "loss": 0, "big": 1e309, "modulus": ${"9".repeat(617)}, "lows": [-9223372036854775809, 1]}`,
   ])
   await stream(names, "wandb-events.jsonl", [
     '{"_wandb": true, "_runtime": 1, "system.cpu": 5, "system.bytes": 123456789012345678901}',
   ])
   const { metrics, data } = await metricsOf(names, `metric=loss&metric=big&metric=${encodeURIComponent("😀")}`)
-  expect(metrics).toEqual(["big", "loss", "nan", "😀"])
+  expect(metrics).toEqual(["big", "loss", "modulus", "nan", "😀"])
   expect(data.map(({ metric, step, last }) => [metric, step, last])).toEqual([
     ["big", [0, 4], [Number("123456789012345678901234567890"), 1e300]],
-    ["loss", [0, 1, 2, 3, 5], [5, 4, 3, 2, 1]],
+    ["loss", [0, 1, 2, 3, 5, 6], [5, 4, 3, 2, 1, 0]],
     ["😀", [3], [7]],
   ])
   const system = await metricsOf(names, "source=system&metric=system.cpu&metric=system.bytes")

@@ -1,6 +1,6 @@
 /** A path into a column of JSON text, as a value of the query language. */
 import { HeddleError } from "../../../errors.ts"
-import { sqlLiteral } from "../store/sql-literal.ts"
+import { mendedJson } from "./mended-json.ts"
 import type { SqlParameters } from "./sql-parameters.ts"
 import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.ts"
 
@@ -8,8 +8,7 @@ import { boolOfText, finite, type ScalarType, type SqlValue } from "./sql-value.
  * `column` holds `[<JSON text>]`, as the payload columns of the trace store do. A segment of digits
  * is an index where an array is met (from 0) and a key where an object is.
  *
- * ClickHouse's reader refuses a whole text for one lone surrogate or one whole number of more than 64
- * bits in it. Such a text is read without them.
+ * A text that ClickHouse's reader refuses is read as {@link mendedJson} makes it.
  * @param isRefused SQL: the reader refuses the text; null: it never does.
  * @param hasNeedlessEscape See `JsonText`.
  * @throws {HeddleError} `bad_query` for a path with too many indexes.
@@ -66,23 +65,11 @@ function once(make: () => string): () => string {
   return () => (made ??= make())
 }
 
-/** Pairs and escaped backslashes stay, surrogates that stand alone go. */
-const loneSurrogates = String.raw`(\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..`
-/** With an exponent a number is read as a double. Twice, since neighbours in a list share their comma. */
-const wideNumbers = String.raw`([:\[,]\s*-?\d{20,})([^.\deE])`
-
-const [surrogates, wide, kept, withExponent] = [loneSurrogates, wideNumbers, String.raw`\1`, String.raw`\1e0\2`].map(
-  sqlLiteral,
-)
-
 /** SQL: what `read` reads from the JSON text of a column. @param isRefused SQL: ClickHouse's reader refuses the text as it is stored. */
 export function readJson(column: string, isRefused: string, read: (text: string) => string): string {
-  return `if(${isRefused}, ${read(mended(column))}, ${read(column)})`
-}
-
-function mended(column: string): string {
-  const paired = `replaceRegexpAll(${column}, ${surrogates}, ${kept})`
-  return `replaceRegexpAll(replaceRegexpAll(${paired}, ${wide}, ${withExponent}), ${wide}, ${withExponent})`
+  // As the parameter of a lambda the mended text stands here once, however long the path.
+  const fromMended = `arrayMap(mended -> ${read("mended")}, [${mendedJson(column)}])[1]`
+  return `if(${isRefused}, ${fromMended}, ${read(column)})`
 }
 
 const index = /^\d{1,9}$/

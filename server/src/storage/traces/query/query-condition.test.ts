@@ -296,10 +296,39 @@ describe("calls 3.6: text that ClickHouse's own reader refuses", () => {
     ['{"bigs":[-123456789012345678901234567890, 123456789012345678901234567890],"a":7}', 7],
     ['{"a":123456789012345678901234567890}', 1.2345678901234568e29],
     [String.raw`{"text":"\\ud800","a":7.5}`, 7.5],
+    ['{"low":-9223372036854775809,"lows":[-9223372036854775809,-9999999999999999999],"a":7}', 7],
+    ['{"vast":[1e309,-1.8E+308, 0.1e310,2e00999,123456789012345678901e300,1e2900],"a":7}', 7],
+    ['{"vast":1e309,"a":1.7e308}', 1.7e308],
+    ['{"vast":1e309,"a":0.12345678901234567890123e2}', 12.345678901234567],
+    ['{"vast":1e309,"a":-8123456789012345678}', -8.123456789012346e18],
   ])("%s", async (json, expected) => {
     expect(await select(json, value("a").as("number"))).toEqual([{ v: expected }])
     expect(await select(json, value("a").exists)).toEqual([{ v: 1 }])
     expect(await select(json, value("a", "1").as("text"))).toEqual([{ v: null }])
+  })
+
+  test("whole numbers and fractions of hundreds of digits", async () => {
+    const digits = (count: number) => "9".repeat(count)
+    const json = `{"modulus":${digits(617)},"list":[${digits(309)},-${digits(400)}.5, 1${"0".repeat(308)}],"a":7}`
+    expect(await select(json, value("a").as("number"))).toEqual([{ v: 7 }])
+    expect(await select(json, value("list", "2").as("number"))).toEqual([{ v: 1e308 }])
+  })
+
+  test("a number that no double holds is there, as it is spelled", async () => {
+    for (const number of ["1e309", "9".repeat(617), "-1.5e+0400"]) {
+      const json = `{"a":${number}}`
+      expect(await select(json, value("a").as("text"))).toEqual([{ v: number }])
+      expect(await select(json, value("a").as("number"))).toEqual([{ v: null }])
+      expect(await select(json, value("a").exists)).toEqual([{ v: 1 }])
+    }
+  })
+
+  test("whole numbers of 64 bits keep their digits, and strings all that is in them, beside such a number", async () => {
+    const text = String.raw`[1e309, 123456789012345678901, ${"9".repeat(310)}] \" : 1e400, \\`
+    const strings = Array.from({ length: 2_000 }, () => '"x"').join(",")
+    const json = `{"vast":1e309,"many":[${strings}],"a":-8123456789012345678,"text":"${text}"}`
+    expect(await select(json, value("a").as("text"))).toEqual([{ v: "-8123456789012345678" }])
+    expect(await select(json, value("text").as("text"))).toEqual([{ v: JSON.parse(`"${text}"`) }])
   })
 })
 

@@ -1,4 +1,5 @@
 /** Texts of rows as ClickHouse's own reader of JSON takes them, whatever a program logged; in SQL. */
+import { mendedNumbers } from "../query/mended-json.ts"
 
 /** Python writes NaN and Infinity into the JSON of a row, and no reader of JSON takes them: members that have one become null. */
 const finite = String.raw`replaceRegexpAll(text, ':\\s*-?(NaN|Infinity)', ':null')`
@@ -12,15 +13,8 @@ const worded = become(become(become("text", "NaN", "null"), "Infinity", "true"),
 const finiteLists = (json: string) => String.raw`replaceRegexpAll(${json}, '([\\[,:]\\s*)-?(NaN|Infinity)', '\\1null')`
 /** Without halves of surrogate pairs: ClickHouse reads nothing of JSON that has one. */
 const wholePairs = (json: string) => String.raw`replaceRegexpAll(${json}, '\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '')`
-/**
- * Whole numbers of more than 64 bits, which ClickHouse does not read either, become doubles, as all points of curves are. One
- * pass changes every second of several in a list, since neighbours share the comma between them.
- */
-const asDoubles = (json: string) =>
-  String.raw`replaceRegexpAll(${json}, '([\\[,:]\\s*-?[0-9]{19,})([\\s,\\]}])', '\\1e0\\2')`
-
 const readableOf = (json: string) =>
-  `if(isValidJSON(${json}), ${json}, ${asDoubles(asDoubles(wholePairs(finiteLists(json))))})`
+  `if(isValidJSON(${json}), ${json}, ${wholePairs(finiteLists(mendedNumbers(json)))})`
 
 /** The row, without what is no finite number. */
 export const readableRow = readableOf(finite)
