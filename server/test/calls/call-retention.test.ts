@@ -279,8 +279,8 @@ describe("calls past the limit of their project", () => {
     expect(await countOf(project)).toBe(50_000)
   })
 
-  /** The store, with `act` done once, after the first statement that changes it. */
-  function interrupted(act: () => Promise<unknown>): TraceStore {
+  /** The store, with `act` done once, after the first statement that changes it and begins so. */
+  function interrupted(act: () => Promise<unknown>, beginning = ""): TraceStore {
     const store = opened.app.stores.traces
     let isDone = false
     return new Proxy(store, {
@@ -289,7 +289,7 @@ describe("calls past the limit of their project", () => {
         if (name !== "command") return typeof member === "function" ? (member.bind(store) as unknown) : member
         return async (...statement: Parameters<TraceStore["command"]>) => {
           await store.command(...statement)
-          if (isDone) return
+          if (isDone || !statement[0].startsWith(beginning)) return
           isDone = true
           await act()
         }
@@ -311,6 +311,23 @@ describe("calls past the limit of their project", () => {
       expect(await countOf(project)).toBeGreaterThan(50_000)
     },
   )
+
+  test("objects 10: an old call that is stored while others go is listed and counted until it goes itself", async () => {
+    const [project, late] = [opened.acme.newProject(), spanId("2")]
+    await write(project, { id: spanId("1"), days: 10 }, { id: spanId("3"), days: 10 })
+    await keep(project, 7)
+    const traces = interrupted(() => write(project, { id: late, days: 9 }), "insert into calls_v2 ")
+    expect(await removeExpiredCalls({ ...opened.app.stores, traces }, silent)).toBe(2)
+    const listed = () => ids(project, { sort_by: [{ field: "started_at", direction: "desc" }], limit: 10 })
+    expect([await ids(project), await listed()]).toEqual([[late], [late]])
+    const range = { start: daysAgo(20), end: daysAgo(-1), granularity: 86_400 }
+    const metrics = [{ metric: "call_count", aggregations: ["sum"] }]
+    const stats = await opened.acme.post("/calls/stats", { project_id: project, ...range, call_metrics: metrics })
+    const buckets = (stats.body as { call_buckets: { sum_call_count: number }[] }).call_buckets
+    expect(buckets.reduce((sum, bucket) => sum + (bucket.sum_call_count ?? 0), 0)).toBe(1)
+    expect(await remove()).toBe(1)
+    expect(await listed()).toEqual([])
+  })
 
   test("objects 10: a second server leaves the project to the first", { timeout: 120_000 }, async () => {
     const project = opened.acme.newProject()

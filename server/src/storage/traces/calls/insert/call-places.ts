@@ -10,8 +10,8 @@
  */
 import { namedAtOnce } from "../../query/named-at-once.ts"
 import type { SqlParameters } from "../../query/sql-parameters.ts"
-import { kindOf, type TraceStore } from "../../store/trace-store.ts"
-import { callPlacesTable, callsTable } from "../calls-tables.ts"
+import { kindOf, type TraceParameters, type TraceStore } from "../../store/trace-store.ts"
+import { callPlacesTable, callsFinal, callsTable } from "../calls-tables.ts"
 import { holdsSortTimeSql } from "./sort-time.ts"
 
 const kinds = { time: 0, trace: 1, id: 2 } as const
@@ -144,6 +144,16 @@ export async function removePlacesByTime(traces: TraceStore, projectId: string, 
     `delete from ${callPlacesTable} where kind = ${kinds.time} and project_id = {projectId:UUID} and key = ''
       and started_at <= {startedUntil:DateTime64(6, 'UTC')}`,
     { projectId, startedUntil },
+  )
+}
+
+/** Gives calls the places by time that they lack. `calls`: SQL, which of them, in the table with its partial rows made one. */
+export async function addPlacesByTime(traces: TraceStore, calls: string, parameters: TraceParameters): Promise<void> {
+  await traces.command(
+    `insert into ${callPlacesTable} (kind, project_id, key, started_at, id, sort_time)
+      select ${kinds.time}, project_id, '', assumeNotNull(started_at), id, sort_time from ${callsFinal} where ${calls}
+      settings max_threads = 1, max_insert_threads = 1`,
+    parameters,
   )
 }
 

@@ -6,7 +6,7 @@ import { deleteAgentSpansWhere } from "../../agents/span-table.ts"
 import type { TraceStore } from "../../store/trace-store.ts"
 import { type CallRange, type CallSlice, inSlice, sliceParameters, slicesOf } from "./call-slices.ts"
 import { callsFinal, callsTable, liveCall } from "../calls-tables.ts"
-import { removePlacesByTime } from "../insert/call-places.ts"
+import { addPlacesByTime, removePlacesByTime } from "../insert/call-places.ts"
 
 export interface ExpiredCalls {
   projectId: string
@@ -86,9 +86,16 @@ async function deleteFrom(traces: TraceStore, slice: CallSlice, startedUntil: st
 }
 
 /**
- * Without this a list of the oldest calls would go through all that ever expired. A call that came meanwhile loses its place
- * too, and goes with the next run.
+ * Without this a list of the oldest calls would go through all that ever expired. A call that came meanwhile, behind the slices,
+ * gets its place back: it goes with the next run, or stays when the limit is changed before. The rows of a call are stored
+ * before its places, so that none is missed.
  */
-export function forgetExpiredStarts(traces: TraceStore, { projectId, startedUntil }: ExpiredCalls): Promise<void> {
-  return removePlacesByTime(traces, projectId, startedUntil)
+export async function forgetExpiredStarts(traces: TraceStore, expired: ExpiredCalls): Promise<void> {
+  const { projectId, startedUntil } = expired
+  await removePlacesByTime(traces, projectId, startedUntil)
+  const late = await findExpired(traces, expired)
+  if (late === null) return
+  for await (const slice of slicesOf(traces, late, countedRows)) {
+    await addPlacesByTime(traces, `${inSlice} and ${isExpired}`, { ...sliceParameters(slice), startedUntil })
+  }
 }
