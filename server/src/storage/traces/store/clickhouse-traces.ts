@@ -1,5 +1,6 @@
 /** The trace store on a ClickHouse server, over HTTP. */
 import { type BaseQueryParams, type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client"
+import type { Agent } from "node:http"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import type { Log } from "../../../log.ts"
@@ -13,6 +14,7 @@ import { clickHouseFailure } from "./clickhouse-failure.ts"
 import { connectionPool } from "./connection-pool.ts"
 import {
   csvSettings,
+  longestPrintSeconds,
   longestQuerySeconds,
   type PrintFormat,
   type PrintOptions,
@@ -27,11 +29,14 @@ export class ClickHouseTraces implements TraceStore {
   readonly queues: readonly FairQueue[]
   readonly isExclusive = false
   readonly #client: ClickHouseClient
+  /** For statements that may take longer than a query. A machine that vanishes ends them too: the pool's agents keep TCP alive. */
+  readonly #patient: ClickHouseClient
   readonly #queues: TraceQueues
   readonly #reachability: Reachability
 
-  private constructor(client: ClickHouseClient, log: Log | null, limits: Limits) {
-    this.#client = client
+  private constructor(url: string, pool: Agent, log: Log | null, limits: Limits) {
+    this.#client = connect(url, pool, longestQuerySeconds)
+    this.#patient = connect(url, pool, longestPrintSeconds)
     const { clickhouse_queries_at_once: atOnce, clickhouse_exports_at_once: exports } = limits
     this.#queues = traceQueues(limits, { queries: atOnce, inserts: atOnce, exports })
     this.queues = Object.values(this.#queues)
@@ -53,7 +58,7 @@ export class ClickHouseTraces implements TraceStore {
     try {
       await reach(url)
       const connections = 2 * limits.clickhouse_queries_at_once + limits.clickhouse_exports_at_once
-      const traces = new ClickHouseTraces(connect(url, connections), log, limits)
+      const traces = new ClickHouseTraces(url, connectionPool(url, connections), log, limits)
       await traces.ping()
       return traces
     } catch (cause) {
@@ -70,7 +75,8 @@ export class ClickHouseTraces implements TraceStore {
     return this.#queues.queries.run(limits.kind ?? "heavy", () =>
       this.#ask(async () => {
         const options = { query, query_params: { ...parameters }, format: "JSONEachRow", ...stopsWithClient() } as const
-        const result = await this.#client.query(options)
+        const client = (limits.seconds ?? 0) > longestQuerySeconds ? this.#patient : this.#client
+        const result = await client.query(options)
         // The client heeds the signal until the answer begins.
         const close = () => result.close()
         options.abort_signal?.addEventListener("abort", close)
@@ -94,7 +100,7 @@ export class ClickHouseTraces implements TraceStore {
     const leave = await this.#queues.exports.enter("heavy")
     try {
       const options = { query, query_params: { ...parameters }, ...stopsWithClient() }
-      const { stream } = await this.#ask(() => this.#client.exec(options))
+      const { stream } = await this.#ask(() => this.#patient.exec(options))
       stream.once("close", () => leave(!stream.readableEnded))
       return stream
     } catch (error) {
@@ -125,9 +131,10 @@ export class ClickHouseTraces implements TraceStore {
     )
   }
 
+  /** A mutation takes as long as it takes. One that is given up goes on, and is then done again beside itself. */
   async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
     await this.#queues.inserts.run("heavy", () =>
-      this.#ask(() => this.#client.command({ query: sql, query_params: { ...parameters } })),
+      this.#ask(() => this.#patient.command({ query: sql, query_params: { ...parameters } })),
     )
   }
 
@@ -135,8 +142,8 @@ export class ClickHouseTraces implements TraceStore {
     await this.rows("select 1 as one", {}, { kind: "lookup" })
   }
 
-  close(): Promise<void> {
-    return this.#client.close()
+  async close(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#patient.close()])
   }
 
   /** @throws {HeddleError} `traces_unavailable`, `store_overloaded`. @throws {TraceStoreError} */
@@ -175,10 +182,10 @@ function isAddress(url: string): boolean {
   }
 }
 
-/** The server's own limit on a query should speak first. */
-const longestRequestMs = (longestQuerySeconds + 30) * 1000
 /** At the start somebody waits: what says nothing for so long is not there. */
-const longestStartMs = 10_000
+const longestStartSeconds = 10
+/** How much longer than a statement may run its answer is waited for: the server's own limit should speak first. */
+const graceSeconds = 30
 
 /**
  * Closes the connection when the client leaves, which makes the server stop the query. It does so only for queries that
@@ -191,14 +198,15 @@ function stopsWithClient(): Pick<BaseQueryParams, "abort_signal" | "clickhouse_s
   return { abort_signal: signal, clickhouse_settings }
 }
 
-function connect(url: string, connections: number, requestMs = longestRequestMs): ClickHouseClient {
+/** `seconds`: the longest that a statement may run. The server says nothing until it has the beginning of a result. */
+function connect(url: string, pool: Agent, seconds: number, grace = graceSeconds): ClickHouseClient {
   return createClient({
     url,
-    http_agent: connectionPool(url, connections),
+    http_agent: pool,
     // Idle connections are left to the pool. The client's own timer for them outlives a request that was aborted before
     // it had its connection, and then closes the connection under somebody else's query (@clickhouse/client 1.23.1).
     keep_alive: { idle_socket_ttl: 0 },
-    request_timeout: requestMs,
+    request_timeout: (seconds + grace) * 1000,
     // Lists of ids do not fit into an address.
     use_multipart_params_auto: true,
     clickhouse_settings: {
@@ -217,7 +225,7 @@ async function reach(url: string): Promise<void> {
   const server = new URL(url)
   const name = decodeURIComponent(server.pathname.slice(1))
   server.pathname = "/"
-  const client = connect(server.href, 1, longestStartMs)
+  const client = connect(server.href, connectionPool(server.href, 1), longestStartSeconds, 0)
   const query = name === "" ? "select 1" : "create database if not exists {name:Identifier}"
   try {
     await client.command({ query, query_params: name === "" ? {} : { name } })
