@@ -3,6 +3,7 @@ import { HeddleError } from "../errors.ts"
 import type { Principal } from "../http/principal.ts"
 import { publishObject, otherClasses } from "../storage/catalog/objects/objects.ts"
 import { type PayloadDependencies, runPayloadTask } from "./payload/run-payload-task.ts"
+import { requireActingRight } from "./acting-classes.ts"
 import { inheritedClasses } from "./inherited-class.ts"
 import { type NewObject, type Publication, publicationTask } from "./publication-task.ts"
 
@@ -53,6 +54,7 @@ export async function checkPublishable(
   const publication = await publicationOf(dependencies, principal, obj, text)
   const { projectId, objectId, kind } = publication
   const classes = await inheritedClasses(dependencies.database, principal, publication.classes)
+  await requireActingRight(dependencies.database, principal, { projectId, objectId, kind, classes })
   const named = { objectId, kind, baseObjectClass: classes?.base ?? null }
   const existing = await otherClasses(dependencies.database, projectId, named)
   if (existing.length > 0) throw typeCollision({ ...publication, classes }, existing)
@@ -75,6 +77,7 @@ async function publish(
 ): Promise<PublishedVersion> {
   const { projectId, objectId, digest, expectedLatest, val, kind } = publication
   const classes = await inheritedClasses(database, principal, publication.classes)
+  await requireActingRight(database, principal, { projectId, objectId, kind, classes })
   const baseObjectClass = classes?.base ?? null
   const leafObjectClass = classes?.leaf ?? null
   const version = { objectId, digest, kind, baseObjectClass, leafObjectClass, val, userId: principal.userId }

@@ -283,6 +283,78 @@ test("planted: a deleting route that asks only for the right to read is found, a
   }
 })
 
+/** Classes of objects by which the server acts, and what is between each and `Object`. */
+const actingClasses: [leaf: string, between: string[]][] = [
+  ["Monitor", []],
+  ["ClassifierMonitor", ["Monitor"]],
+  ["Provider", []],
+  ["ProviderModel", []],
+  ["LLMStructuredCompletionModel", ["Model"]],
+  ["LLMAsAJudgeScorer", ["Scorer"]],
+  ["ActionSpec", []],
+]
+
+test("evaluation-store-objects 3.1: through no route does a key for ingest change by what the server acts", async () => {
+  const { projectId: project_id } = red.handles
+  const creating = rows().find(({ name }) => name === "POST /obj/create") ?? expect.unreachable()
+  const publish = (column: Column, object_id: string, val: object, builtin_object_class?: string) =>
+    ask(column, creating, { body: { obj: { project_id, object_id, val, builtin_object_class } } })
+  const instance = (leaf: string, between: readonly string[]) => ({
+    _type: leaf,
+    _class_name: leaf,
+    _bases: [...between, "Object", "BaseModel"],
+    name: "x",
+  })
+  const acting = actingClasses.map(([leaf, between]) => ({
+    leaf,
+    taken: `acting-${leaf.toLowerCase()}`,
+    val: instance(leaf, between),
+    own: instance("Own", between[0] === undefined ? [leaf] : between),
+  }))
+  const classRefs: string[] = []
+  for (const { leaf, taken, val } of acting) {
+    const { status, text } = await publish("member", taken, val)
+    expect([leaf, status]).toEqual([leaf, 200])
+    const { digest } = JSON.parse(text) as { digest: string }
+    classRefs.push(`weave:///${project_id}/object/${taken}:${digest}/attr/_class_name`)
+  }
+  const state = async () => {
+    const leaf_object_classes = actingClasses.map(([leaf]) => leaf)
+    const objects = await mustBody<{ objs: object[] }>(
+      opened.acme.post("/objs/query", { project_id, filter: { leaf_object_classes } }),
+    )
+    return [objects.objs, await mustBody<object>(opened.acme.post("/scoring_rules/query", { project_id }))] as const
+  }
+  const before = await state()
+  expect(before[0].length).toBeGreaterThanOrEqual(acting.length)
+
+  const refused = [403, expect.stringMatching(/the scope ingest, which .* use a key of the scope all/)]
+  for (const [at, { leaf, taken, val, own }] of acting.entries()) {
+    const changed = { ...val, active: true, description: "changed" }
+    const ways: Record<string, ReturnType<typeof publish>> = {
+      "the latest version again": publish("key: ingest", taken, val),
+      "a next version": publish("key: ingest", taken, changed),
+      "under a new name": publish("key: ingest", `new-${leaf}`, changed),
+      "its class as a ref": publish("key: ingest", `new-${leaf}`, { ...changed, _class_name: classRefs[at] }),
+      "a version of another class in its place": publish("key: ingest", taken, own),
+    }
+    for (const [way, sent] of Object.entries(ways)) {
+      const { status, text } = await sent
+      expect([leaf, way, status, text]).toEqual([leaf, way, ...refused])
+    }
+  }
+  const provider = { name: "new", base_url: "https://elsewhere.example/v1", api_key_name: "" }
+  const { status, text } = await publish("key: ingest", "new-provider", provider, "Provider")
+  expect([status, text]).toEqual(refused)
+  for (const row of rows().filter(({ access }) => isNamed(access) && access.ingest === true)) {
+    for (const { taken } of acting) {
+      const names = { objectId: taken, modelObjectId: taken, scorerId: taken, datasetId: taken, evaluationId: taken }
+      await ask("key: ingest", row, row.make({ ...red.handles, ...names }))
+    }
+  }
+  expect(await state()).toEqual(before)
+})
+
 test("every route lets in the roles and scopes that it should", { timeout: 300_000 }, async () => {
   for (const row of rows()) table.push({ row, cells: await measured(row) })
   const wrong = table.flatMap(({ row, cells }) =>

@@ -13,6 +13,7 @@ import { defaultLimits } from "../../src/limits.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { judge, publish } from "../support/judges.ts"
+import { callerOf } from "../support/test-app.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
 
 const functions: [what: string, scorer: object, output: unknown, score: unknown][] = [
@@ -665,6 +666,26 @@ test("a rule whose owner left the team stops and says so, and goes on with the r
   const changed = await acme.put(`/scoring_rules/${rule.id}`, { project_id: project, sampling_rate: 1 })
   expect(changed.body).toMatchObject({ rule: { state: "active", stopped_reason: null } })
   await counted(project, rule, { scored: 2, waiting: 0 })
+})
+
+test("evaluation-store-objects 15.1: a rule that was left to the server with a key for ingest stops and says so", async () => {
+  const project = acme.newProject()
+  const made = await acme.post("/v1/organization/api_keys", { name: "program" })
+  const { id, value } = made.body as { id: string; value: string }
+  const program = callerOf(() => opened.app, value, acme.entity)
+  const scorer = { kind: "length" }
+  const { rule } = (await program.post("/scoring_rules", { project_id: project, name: "of-program", scorer })).body as {
+    rule: Rule
+  }
+  // No key for ingest makes a rule any more; those from before are made of one that may.
+  const { catalog } = opened.app.stores
+  await catalog.updateTable("api_keys").set({ scope: "ingest" }).where("id", "=", id).execute()
+  await storeCalls(project, {})
+  await expect.poll(async () => (await ruleOf(project, rule.id)).state, { timeout: 15_000 }).toBe("stopped")
+  expect(await ruleOf(project, rule.id)).toMatchObject({
+    stopped_reason: expect.stringContaining("the scope ingest"),
+    counters: { scored: 0, waiting: 1 },
+  })
 })
 
 test("a deleted project takes its rules with it", async () => {

@@ -2,9 +2,10 @@
 import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { findAccount } from "../../../storage/catalog/accounts/accounts.ts"
-import { isLiveKey } from "../../../storage/catalog/accounts/api-keys.ts"
+import { liveKeyScope } from "../../../storage/catalog/accounts/api-keys.ts"
 import { findProjectRoles } from "../../../storage/catalog/accounts/project-roles.ts"
 import type { CatalogDatabase } from "../../../storage/catalog/open-catalog.ts"
+import { scopeAllows } from "../../../access/can.ts"
 import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
 
 export interface LeftWork {
@@ -17,7 +18,7 @@ export interface LeftWork {
   projectName: string
 }
 
-/** @throws {HeddleError} 403: they have no right to it any more, or the project was deleted. */
+/** @throws {HeddleError} 403: they have no right to it any more, the key leaves no work, or the project was deleted. */
 export async function workPrincipal(
   database: CatalogDatabase,
   { id, userId, apiKeyId, projectId, projectName }: LeftWork,
@@ -30,7 +31,15 @@ export async function workPrincipal(
   const work = { right: "write", scope: "all", requestId: id, requestsPerMinute: null, boundProject } as const
   const principal = { ...account, ...work, apiKeyId, projectRoles }
   const project = await existingProject(database, principal, projectName)
-  if (!(await isLiveKey(database, apiKeyId))) throw revoked()
+  const scope = await liveKeyScope(database, apiKeyId)
+  if (scope === null) throw revoked()
+  // A monitor could be published with any key that stores objects, and its rule may be older than the rule against it.
+  if (!scopeAllows(scope, { right: "write", train: true })) {
+    throw new HeddleError(
+      "forbidden",
+      `the key that asked for this has the scope ${scope}, which leaves no work to the server`,
+    )
+  }
   return { principal, project }
 }
 

@@ -96,9 +96,10 @@ export async function findKeyOwner(
   return { apiKeyId: row.id, userId: row.user_id, expiresAt: row.expires_at, scope: row.scope }
 }
 
-export async function isLiveKey(database: CatalogDatabase, id: string): Promise<boolean> {
-  const live = liveKeys(database).clearSelect().select("api_keys.id").where("api_keys.id", "=", id)
-  return (await live.executeTakeFirst()) !== undefined
+/** null: the key is not live. */
+export async function liveKeyScope(database: CatalogDatabase, id: string): Promise<KeyScope | null> {
+  const live = liveKeys(database).clearSelect().select("api_keys.scope").where("api_keys.id", "=", id)
+  return (await live.executeTakeFirst())?.scope ?? null
 }
 
 /** Stores when keys were last used, by id; an earlier time than the stored one changes nothing. */

@@ -75,6 +75,26 @@ function versionQuery(database: CatalogDatabase, projectId: string, name: Versio
     .limit(1)
 }
 
+/** One of `leafClasses` that a live version of this name and kind has; null: none. */
+export async function leafClassAmong(
+  database: CatalogDatabase,
+  projectId: string,
+  { objectId, kind }: { objectId: string; kind: ObjectKind },
+  leafClasses: readonly string[],
+): Promise<string | null> {
+  const row = await database
+    .selectFrom("object_versions")
+    .select("leaf_object_class")
+    .where("project_id", "=", projectId)
+    .where("object_id", "=", objectId)
+    .where("kind", "=", kind)
+    .where("deleted_at", "is", null)
+    .where("leaf_object_class", "in", listOf(leafClasses))
+    .limit(1)
+    .executeTakeFirst()
+  return row?.leaf_object_class ?? null
+}
+
 /** {@link findVersion} for many names, in their order. */
 export async function findVersions(
   database: CatalogDatabase,
