@@ -20,7 +20,8 @@ export interface ProjectCaller extends RightHolder {
   userId: string
   /**
    * Set for work that outlives its request: this name (`entity/project`) means this project only, even if it was
-   * deleted since and another project got the name.
+   * deleted since and another project got the name. What such work stores there, it stores also when the team has become
+   * full, as it was paid for and has to end; before it begins more of it, it asks for room itself ({@link requireRoom}).
    */
   boundProject?: { id: string; name: string }
 }
@@ -68,7 +69,7 @@ export async function ensureProject(
   principal: ProjectCaller,
   projectId: string,
 ): Promise<ProjectAccess> {
-  await requireRoom(database, accessibleNames(principal, projectId))
+  if (!isBound(principal, projectId)) await requireRoom(database, accessibleNames(principal, projectId))
   return ensureProjectWithoutRoom(database, principal, projectId)
 }
 
@@ -79,7 +80,7 @@ export async function ensureProjectWithoutRoom(
   projectId: string,
 ): Promise<ProjectAccess> {
   // A caller bound to a project must not create it again.
-  if (principal.boundProject?.name === projectId) return existingProject(database, principal, projectId)
+  if (isBound(principal, projectId)) return existingProject(database, principal, projectId)
   const names = accessibleNames(principal, projectId)
   const found = await findProject(database, names.entityId, names.project)
   if (found !== null) return granted(principal, principal.right, found, names)
@@ -93,9 +94,9 @@ export async function projectIfThere(
   principal: ProjectCaller,
   projectId: string,
 ): Promise<ProjectAccess | null> {
+  if (isBound(principal, projectId)) return existingProject(database, principal, projectId)
   const names = accessibleNames(principal, projectId)
   await requireRoom(database, names)
-  if (principal.boundProject?.name === projectId) return existingProject(database, principal, projectId)
   const id = await findProject(database, names.entityId, names.project)
   if (id !== null) return granted(principal, principal.right, id, names)
   requireNew(principal, names)
@@ -118,11 +119,25 @@ function requireNew(principal: ProjectCaller, { entityId, name, project }: Proje
   requireRight(principal, principal.right, { id: null, entityId, name })
 }
 
-async function requireRoom(
+const isBound = ({ boundProject }: ProjectCaller, projectId: string) => boundProject?.name === projectId
+
+/** @throws {HeddleError} `quota_exceeded`: the project's team has no room. */
+export async function requireRoom(
   database: CatalogDatabase,
   { entityId: id, entity: name }: Pick<ProjectAccess, "entityId" | "entity">,
 ): Promise<void> {
   await usageOf(database)?.requireRoom({ id, name })
+}
+
+/** Whether the project's team has room for more. */
+export async function hasRoom(database: CatalogDatabase, project: ProjectAccess): Promise<boolean> {
+  try {
+    await requireRoom(database, project)
+    return true
+  } catch (error) {
+    if (error instanceof HeddleError && error.code === "quota_exceeded") return false
+    throw error
+  }
 }
 
 function accessibleNames(principal: ProjectCaller, projectId: string): ProjectNames {

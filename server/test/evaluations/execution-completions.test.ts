@@ -1,5 +1,5 @@
 /** Completions that the server makes and records: evaluation-store-calls 9. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { untilCancelled } from "../../src/engines/fake-engine.ts"
@@ -178,6 +178,32 @@ describe("calls 9: completions/create", () => {
       } finally {
         insert.mockRestore()
       }
+    },
+  )
+
+  test.each(["create", "create_stream"])(
+    "%s answers what was paid and ends its call, though the team has become full meanwhile",
+    async (way) => {
+      const project = acme.newProject()
+      const give = async (stored_bytes: number | null) =>
+        expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+      onTestFinished(() => give(null))
+      opened.fake.handlers.chat = async (params, call) => {
+        await give(0)
+        return answering(() => "paid")(params, call)
+      }
+      const send = () => acme.post(`/completions/${way}`, { project_id: project, inputs: ask("x") })
+      const answer = await send()
+      expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("paid")])
+      expect((await send()).status).toBe(403)
+      const [call, ...others] = await callsOf(acme, project)
+      expect(others).toEqual([])
+      expect(call).toMatchObject({
+        ended_at: expect.any(String),
+        exception: null,
+        output: { choices: [{ message: { content: "paid" } }] },
+      })
+      expect(await opened.app.stores.catalog.selectFrom("open_calls").selectAll().execute()).toEqual([])
     },
   )
 

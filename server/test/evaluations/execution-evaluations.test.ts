@@ -113,6 +113,12 @@ const results = async (project: string, id: string) => {
   }
 }
 
+/** `bytes`: what the team may store; null: the default again. */
+async function giveRoom(bytes: number | null): Promise<void> {
+  const answer = await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes: bytes })
+  expect(answer.status).toBe(200)
+}
+
 describe("calls 9: evaluations/evaluate_model", () => {
   test("an ordinary evaluation: its calls, its status, its results", async () => {
     const here = await world({ trials: 2 })
@@ -373,6 +379,29 @@ describe("calls 9: evaluations/evaluate_model", () => {
     expect((await opened.rival.post("/evaluations/evaluate_model", crossed)).status).toBe(403)
   })
 
+  test("law 7: an evaluation whose team becomes full keeps what was paid, asks for no further row and fails with the reason", async () => {
+    const here = await world({ trials: 8 })
+    onTestFinished(() => giveRoom(null))
+    let paid = 0
+    opened.fake.handlers.chat = async (params, call) => {
+      await giveRoom(0)
+      paid += 1
+      return answeringAndJudging(params, call)
+    }
+    const id = await evaluated(here)
+    const full = { code: "failed", error: expect.stringContaining('the team "acme" stores') }
+    expect(await finished(here.project, id)).toMatchObject(full)
+    const calls = await callsOf(acme, here.project)
+    expect(calls.filter(({ ended_at }) => ended_at === null)).toEqual([])
+    const answers = calls.filter(({ op_name, output }) => /[.](?:predict|score):/.test(op_name) && output !== null)
+    // Of 24 rows, those that had begun.
+    expect(paid).toBeLessThan(48)
+    expect(answers).toHaveLength(paid)
+    expect((await acme.post("/feedback/query", { project_id: here.project })).body).toMatchObject({
+      result: { length: paid / 2 },
+    })
+  })
+
   test("a key that was revoked before its work began: the evaluation fails and says so", async () => {
     const here = await world()
     const { promise: blocked, resolve } = Promise.withResolvers<void>()
@@ -454,6 +483,28 @@ describe("calls 9: evaluations/rescore", () => {
       failures: { predictions: { failed: 1, of: 3, reasons: ["no threes"] }, scorers: {} },
     })
     expect(judged.toSorted()).toEqual(["judge ONE for ONE", "judge SEVEN for SEVEN"])
+  })
+
+  test("law 7: one whose team becomes full keeps what was paid, asks no further and fails with the reason", async () => {
+    const here = await world({ trials: 8 })
+    const source = await evaluated(here)
+    await finished(here.project, source)
+    const other = await publish(acme, here.project, "strict", judge("judge {output} for {expected}"))
+    onTestFinished(() => giveRoom(null))
+    let paid = 0
+    opened.fake.handlers.chat = async (params, call) => {
+      await giveRoom(0)
+      paid += 1
+      return answeringAndJudging(params, call)
+    }
+    const body = { project_id: here.project, source_evaluation_run_id: source, scorer_refs: [other] }
+    const { call_id } = (await acme.post("/evaluations/rescore", body)).body as { call_id: string }
+    const full = { code: "failed", error: expect.stringContaining('the team "acme" stores') }
+    expect(await finished(here.project, call_id)).toMatchObject(full)
+    const calls = (await callsOf(acme, here.project)).filter(({ trace_id }) => trace_id === call_id)
+    expect(calls.filter(({ ended_at }) => ended_at === null)).toEqual([])
+    expect(paid).toBeLessThan(24)
+    expect(calls.filter(({ op_name }) => op_name.includes(".score:"))).toHaveLength(paid)
   })
 
   test("a run of its own with the same predictions, scored by other scorers; the model is not asked", async () => {

@@ -1,6 +1,6 @@
 /** Scorers and actions that the server runs over calls: evaluation-store-calls 9. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { jsonAnswer } from "../../src/evaluations/execution/json-answer.ts"
 import { completedCall } from "../support/completed-call.ts"
@@ -397,6 +397,48 @@ describe("calls 9: actions/execute_batch", () => {
       },
     })
 })
+
+test.each([
+  ["calls/score", "scorer_refs", judge("{output}"), {}],
+  [
+    "actions/execute_batch",
+    "action_ref",
+    {
+      name: "good",
+      config: {
+        action_type: "llm_judge",
+        model: "heddle/tiny",
+        prompt: "Is it good?",
+        response_schema: { type: "object" },
+      },
+    },
+    { builtin_object_class: "ActionSpec" },
+  ],
+] as const)(
+  "law 7: %s of a team that becomes full keeps what was paid, asks no further and fails with the reason",
+  async (way, field, object, more) => {
+    const project_id = acme.newProject()
+    const ref = await publish(acme, project_id, "good", object, more)
+    const call_ids = await Promise.all(Array.from({ length: 20 }, (_, n) => storeCall(project_id, {}, n)))
+    const give = async (stored_bytes: number | null) =>
+      expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+    onTestFinished(() => give(null))
+    const judged = opened.fake.handlers.chat
+    opened.fake.handlers.chat = async (params, call) => {
+      await give(0)
+      return judged?.(params, call)
+    }
+    const refs = field === "scorer_refs" ? [ref] : ref
+    expect((await acme.post(`/${way}`, { project_id, call_ids, [field]: refs })).status).toBe(200)
+    expect(await ending(project_id)).toMatchObject([
+      { status: "failed", error_message: expect.stringContaining('the team "acme" stores') },
+    ])
+    expect(seen.length).toBeLessThan(call_ids.length)
+    expect((await feedbackOf(project_id)).map(({ payload }) => payload)).toEqual(
+      seen.map(() => ({ output: { score: 1, why: "fine" } })),
+    )
+  },
+)
 
 describe("the JSON of a judge's answer", () => {
   test.each([

@@ -6,7 +6,7 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { randomUUIDv7 } from "node:crypto"
 import path from "node:path"
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { untilCancelled } from "../../src/engines/fake-engine.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { defaultLimits } from "../../src/limits.ts"
@@ -610,6 +610,33 @@ describe("judges", () => {
     await counted(project, rule, { scored: 3, over_budget: 4 })
     expect(asked).toHaveLength(3)
   })
+})
+
+test("the scores that judges were paid for are stored though the team has become full; calls wait until it has room", async () => {
+  const project = acme.newProject()
+  const give = async (stored_bytes: number | null) =>
+    expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+  onTestFinished(() => give(null))
+  const judging = opened.fake.handlers.chat
+  opened.fake.handlers.chat = async (params, call) => {
+    await give(0)
+    return judging?.(params, call)
+  }
+  const rule = await makeRule(project, "waiting", judgeScorer)
+  // More than are judged in one turn.
+  await storeCalls(project, ...Array.from({ length: 20 }, () => ({})))
+  await counted(project, rule, { scored: 16, failed: 0, waiting: 4 })
+  const { catalog } = opened.app.stores
+  const lease = () =>
+    catalog.selectFrom("scoring_rules").select("lease_owner").where("id", "=", rule.id).executeTakeFirstOrThrow()
+  await expect.poll(lease, { timeout: 15_000 }).toEqual({ lease_owner: expect.any(String) })
+  expect(await ruleOf(project, rule.id)).toMatchObject({ state: "active", today: { judge_calls: 16 }, errors: [] })
+  expect([asked.length, (await feedbackOf(project)).length]).toEqual([16, 16])
+
+  opened.fake.handlers.chat = judging as NonNullable<typeof judging>
+  await give(null)
+  await catalog.updateTable("scoring_rules").set({ lease_expires_at: new Date() }).where("id", "=", rule.id).execute()
+  await counted(project, rule, { scored: 20, failed: 0, waiting: 0 })
 })
 
 describe("a rule that cannot work is refused when it is made", () => {

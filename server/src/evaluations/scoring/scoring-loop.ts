@@ -21,6 +21,7 @@ import {
   stopScoringRule,
 } from "../../storage/catalog/evaluations/scoring-rules.ts"
 import { retryWhileUnavailable } from "../../storage/retry-while-unavailable.ts"
+import { hasRoom } from "../../access/project-access.ts"
 import { inScope, outsideOfRequests } from "../../work/work-scope.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { workPrincipal } from "../execution/jobs/work-principal.ts"
@@ -158,6 +159,8 @@ export class ScoringLoop {
     const { database } = this.#dependencies
     try {
       const worked = await this.#work(rule, signal)
+      // The calls of a team that is full wait; its lease runs out first, so that it is not looked at all the time.
+      if (worked === null) return
       // Also of a turn that was stopped: what it has asked is paid.
       await retryWhileUnavailable(this.#closing.signal, () => endScoringTurn(database, rule, worked))
     } catch (error) {
@@ -170,10 +173,13 @@ export class ScoringLoop {
     }
   }
 
-  async #work(rule: ClaimedRule, signal: AbortSignal): Promise<WorkedItems> {
+  /** null: there is no room for scores. */
+  async #work(rule: ClaimedRule, signal: AbortSignal): Promise<WorkedItems | null> {
     const { log } = this.#options
+    const { database } = this.#dependencies
     try {
-      const { principal, project } = await workPrincipal(this.#dependencies.database, rule).catch(notWithTheseRights)
+      const { principal, project } = await workPrincipal(database, rule).catch(notWithTheseRights)
+      if (!(await hasRoom(database, project))) return null
       const definition = readDefinition(rule.definition)
       return await takeTurn(this.#dependencies, {
         rule,
@@ -186,7 +192,7 @@ export class ScoringLoop {
     } catch (error) {
       if (signal.aborted) return nothingDone
       if (!isRefusal(error)) throw error
-      await stopScoringRule(this.#dependencies.database, rule, error.message)
+      await stopScoringRule(database, rule, error.message)
       return nothingDone
     }
   }

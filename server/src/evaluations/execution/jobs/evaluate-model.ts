@@ -10,7 +10,7 @@ import { derivedId } from "../../../calls/write/derived-id.ts"
 import { recordCalls, usageSummary } from "../../../calls/write/recorded-call.ts"
 import { finishRun } from "../../runs/finish-run.ts"
 import type { RunMarkers } from "../../runs/run-names.ts"
-import { ensureProject } from "../../../access/project-access.ts"
+import { ensureProject, requireRoom } from "../../../access/project-access.ts"
 import { failureText } from "../../../gateway/providers/model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { type Evaluation, readEvaluation, rowRef } from "../evaluation.ts"
@@ -106,6 +106,7 @@ async function runTrial(
   row: string,
 ): Promise<void> {
   const { jobId, principal, project, signal } = context
+  await requireRoom(dependencies.database, project)
   const predictionId = derivedId(trial.id, "predict")
   const startedAt = new Date()
   const markers: RunMarkers = { predict_call_id: predictionId }

@@ -16,7 +16,7 @@ import { markersOf, stringAt } from "../../runs/run-calls.ts"
 import { isPredictAndScoreOp, type RunMarkers } from "../../runs/run-names.ts"
 import { evaluationOf, findRun } from "../../runs/runs.ts"
 import { textOr } from "../../../objects/families/family.ts"
-import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
+import { type ProjectAccess, existingProject, requireRoom } from "../../../access/project-access.ts"
 import { tryParseRef } from "../../../objects/refs/refs.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { readScorers, type Scorer } from "../scorer.ts"
@@ -211,6 +211,7 @@ async function runTrial(
   { example, exception }: SourceTrial,
 ): Promise<void> {
   const { jobId, principal, project, signal } = context
+  await requireRoom(dependencies.database, project)
   const { model } = request.refs
   const id = derivedId(jobId, source.id)
   const predictionId = derivedId(id, "predict")

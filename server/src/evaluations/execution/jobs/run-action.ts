@@ -15,7 +15,7 @@ import { derivedId } from "../../../calls/write/derived-id.ts"
 import { createFeedback } from "../../../labelling/feedback/feedback-create.ts"
 import { checkPayloadSize } from "../../../labelling/feedback/payload-size.ts"
 import { findValueFault } from "../../../objects/schemas/user-schemas.ts"
-import { existingProject } from "../../../access/project-access.ts"
+import { existingProject, requireRoom } from "../../../access/project-access.ts"
 import { formatRef } from "../../../objects/refs/refs.ts"
 import { failureText, ModelFailure } from "../../../gateway/providers/model-failure.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
@@ -104,6 +104,7 @@ export function runActionJob(dependencies: ExecutionDependencies): JobKind {
         const rows = await readCallRows(dependencies.traces, project.id, some, ["inputs", "output"])
         const left = rows.filter(({ id }) => !done.has(derivedId(jobId, id)))
         await forEachParallel(left, signal, async (row) => {
+          await requireRoom(dependencies.database, project)
           const payload = await payloadOf(dependencies, context, action, row)
           signal.throwIfAborted()
           const fields = {

@@ -4,7 +4,7 @@ import { HeddleError } from "../../../errors.ts"
 import type { Principal } from "../../../http/principal.ts"
 import { readCallPieces, readCallRows } from "../../../storage/traces/calls/call-row-reads.ts"
 import type { ScoreCallsBody } from "../../../wire/evaluations/execution.ts"
-import { type ProjectAccess, existingProject } from "../../../access/project-access.ts"
+import { type ProjectAccess, existingProject, requireRoom } from "../../../access/project-access.ts"
 import type { ExecutionDependencies } from "../dependencies.ts"
 import { applyScorer } from "./scored-call.ts"
 import { readScorers } from "../scorer.ts"
@@ -61,6 +61,7 @@ export function scoreCallsJob(dependencies: ExecutionDependencies): JobKind {
         for await (const rows of readCallPieces(dependencies.traces, project.id, ids, ["inputs", "output"])) {
           const items = rows.flatMap((row) => scorers.map((scorer) => ({ row, scorer })))
           await forEachParallel(items, signal, async ({ row, scorer }) => {
+            await requireRoom(dependencies.database, project)
             const target = {
               callId: row.id,
               inputs: row.inputs ?? "{}",
