@@ -612,6 +612,16 @@ describe("judges", () => {
   })
 })
 
+test("a rule whose schema refers to itself without end stops and says so", async () => {
+  const project = acme.newProject()
+  const rule = await makeRule(project, "endless", { kind: "json_schema", schema: { $ref: "#" } })
+  await storeCalls(project, { output: { a: 1 } })
+  await expect.poll(async () => (await ruleOf(project, rule.id)).state, { timeout: 15_000 }).toBe("stopped")
+  expect((await ruleOf(project, rule.id)).stopped_reason).toBe(
+    "the schema of the rule cannot be used: it refers to itself without end",
+  )
+})
+
 test("the scores that judges were paid for are stored though the team has become full; calls wait until it has room", async () => {
   const project = acme.newProject()
   const give = async (stored_bytes: number | null) =>

@@ -388,6 +388,16 @@ describe("objects 2.3: annotations", () => {
     })
   })
 
+  test("a schema that refers to itself without end: 400 that says so", async () => {
+    const project = opened.acme.newProject()
+    const version = await publish(project, "quality", spec({ if: { type: "integer" }, else: { $ref: "#" } }))
+    expect((await annotate(project, version, 5)).status).toBe(200)
+    expect(await annotate(project, version, "five")).toMatchObject({
+      status: 400,
+      body: { error_type: "InvalidRequest", reason: expect.stringContaining("refers to itself without end") },
+    })
+  })
+
   test("one that is deleted, that was never there, or that is no spec: 400", async () => {
     const project = opened.acme.newProject()
     const digest = await publish(project, "quality", spec({}))

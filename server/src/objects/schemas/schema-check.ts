@@ -82,11 +82,23 @@ function valueFault(text: string, values: readonly string[]): SchemaFault | null
   const validate = compiled(text)
   if (validate instanceof Error) return { kind: "schema", message: validate.message }
   for (const [index, value] of values.entries()) {
-    if (!validate(JSON.parse(value))) {
+    const fits = fitsWithEnd(validate, JSON.parse(value))
+    if (fits === null) return { kind: "schema", message: "it refers to itself without end" }
+    if (!fits) {
       return { kind: "value", index, message: printer.errorsText(validate.errors ?? null, { dataVar: "" }) }
     }
   }
   return null
+}
+
+/** null: the schema has no end for this value. A reference is a call of what it names, also where that is itself (`{"$ref":"#"}`). */
+function fitsWithEnd(validate: ValidateFunction, value: unknown): boolean | null {
+  try {
+    return validate(value)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 const mostCompiled = 200
