@@ -539,6 +539,18 @@ describe("judges", () => {
     expect(await feedbackOf(project)).toEqual([])
   })
 
+  test("that are published and answer no JSON are paid all the same: the day's budget counts them", async () => {
+    const project = acme.newProject()
+    answerOfJudge = () => "nine out of ten"
+    const scorer = await publish(acme, project, "tone", judge("{output}"))
+    const published = { kind: "published", scorer_refs: [scorer] }
+    const rule = await makeRule(project, "wasted", published, { daily_budget: { judge_calls: 2 } })
+    await storeCalls(project, {}, {}, {}, {}, {})
+    const { today, errors } = await counted(project, rule, { failed: 2, over_budget: 3, waiting: 0 })
+    expect([asked.length, today.judge_calls, today.judge_calls_left, today.tokens]).toEqual([2, 2, 0, 14])
+    expect(errors[0]?.message).toContain("holds no JSON object")
+  })
+
   test("that are away are tried again, then the call has failed; other rules go on meanwhile", async () => {
     const project = acme.newProject()
     const base_url = `http://127.0.0.1:${(judgeService.address() as AddressInfo).port}/v1`

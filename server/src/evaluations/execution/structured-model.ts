@@ -12,6 +12,7 @@ import { completionMessages } from "./completion-prompt.ts"
 import type { ExecutionDependencies } from "./dependencies.ts"
 import { jsonAnswer } from "./json-answer.ts"
 import { admitModel } from "./model-target.ts"
+import { readPaid } from "./paid-answer.ts"
 import { isProviderModelName } from "./providers/provider.ts"
 import { type PublishedObject, readPublished } from "./published-object.ts"
 import { fillMessage, type TemplateVariables } from "./template.ts"
@@ -100,7 +101,8 @@ export interface PredictionInput {
 
 /**
  * Asks the model once.
- * @throws {HeddleError} {@link ModelFailure} when the model fails, or its answer is not what was asked for: nothing is made up.
+ * @throws {HeddleError} {@link ModelFailure} when the model fails; `UnusableAnswer` when its answer is not what was asked
+ * for: nothing is made up.
  */
 export async function predict(
   dependencies: ExecutionDependencies,
@@ -120,9 +122,12 @@ export async function predict(
   const body = JSON.parse(JSON.stringify(exactBody)) as typeof exactBody
   const { chat, model: usageModel } = await admitModel(dependencies, principal, project, { requestId, body, exactBody })
   const { content, usage } = await chat.complete(signal)
+  return { output: readPaid(usage, () => outputIn(content, model)), usageModel, usage }
+}
+
+function outputIn(content: string | null, { answersJson }: StructuredModel): string {
   if (content === null) throw new ModelFailure("the model answered without a text")
-  const output = model.answersJson ? jsonAnswer(content) : JSON.stringify(content)
-  return { output, usageModel, usage }
+  return answersJson ? jsonAnswer(content) : JSON.stringify(content)
 }
 
 async function promptedMessages(

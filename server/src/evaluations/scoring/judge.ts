@@ -11,6 +11,7 @@ import type { JudgeScorer } from "../../wire/evaluations/scoring-rule.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
 import { jsonAnswer } from "../execution/json-answer.ts"
 import { admitModel } from "../execution/model-target.ts"
+import { readPaid } from "../execution/paid-answer.ts"
 import { isProviderModelName } from "../execution/providers/provider.ts"
 import { fillTemplate, type TemplateVariables } from "../execution/template.ts"
 
@@ -44,7 +45,7 @@ export async function checkJudge(
   }
 }
 
-/** @throws {HeddleError} {@link ModelFailure} */
+/** @throws {HeddleError} {@link ModelFailure}; `UnusableAnswer`: it has no such score. */
 export async function judge(
   dependencies: ExecutionDependencies,
   principal: Principal,
@@ -55,12 +56,12 @@ export async function judge(
   const prompt = fillTemplate(scorer.prompt, variablesOf(row))
   const { chat } = await admitModel(dependencies, principal, project, judgeRequest(requestId, scorer, prompt))
   const { content, usage } = await chat.complete(signal)
-  return { output: content === null ? "" : content, usage }
+  return { output: readPaid(usage, () => scoreIn(content, scorer)), usage }
 }
 
 /** The number in what a judge answered, and what it says for it, as JSON text. @throws {ModelFailure} there is none. */
-export function scoreIn(answer: string, { min, max }: JudgeScorer): string {
-  if (answer === "") throw new ModelFailure("the judge answered without a text")
+function scoreIn(answer: string | null, { min, max }: JudgeScorer): string {
+  if (answer === null || answer === "") throw new ModelFailure("the judge answered without a text")
   const value = tryParse(jsonAnswer(answer))
   const score = isJsonObject(value) ? value["score"] : undefined
   if (typeof score !== "number" || !Number.isFinite(score)) {

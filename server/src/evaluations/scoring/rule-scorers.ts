@@ -8,9 +8,10 @@ import { derivedId } from "../../calls/write/derived-id.ts"
 import type { ClaimedRule } from "../../storage/catalog/evaluations/scoring-items.ts"
 import type { CallRow } from "../../storage/traces/calls/call-row-reads.ts"
 import type { ExecutionDependencies } from "../execution/dependencies.ts"
+import { UnusableAnswer } from "../execution/paid-answer.ts"
 import { readScorers, score } from "../execution/scorer.ts"
 import { scoreByFunction } from "./function-scorers.ts"
-import { judge, scoreIn } from "./judge.ts"
+import { judge } from "./judge.ts"
 import type { RuleDefinition } from "./rule-definition.ts"
 import { checkScoreSize, computed, failedOutcome, type ScoreOutcome } from "./score-outcome.ts"
 
@@ -46,10 +47,9 @@ export async function prepareScorers(
   const { scorer } = definition
   const own = { name: rule.name, key: rule.name, ref: rule.ruleRef }
   if (scorer.kind === "judge") {
-    const ask = async (row: CallRow, signal: AbortSignal) => {
+    const ask = (row: CallRow, signal: AbortSignal) => {
       const requestId = derivedId(rule.id, row.id)
-      const { output, usage } = await judge(dependencies, principal, project, { requestId, scorer, row }, signal)
-      return { usage, output: () => scoreIn(output, scorer) }
+      return judge(dependencies, principal, project, { requestId, scorer, row }, signal)
     }
     return [{ ...own, asksModel: true, score: (rows, signal) => askEach(rows, signal, log, ask) }]
   }
@@ -61,11 +61,10 @@ export async function prepareScorers(
   return all.map((published, place) => {
     const isFirst = all.findIndex(({ name }) => name === published.name) === place
     const key = isFirst ? published.name : published.ref
-    const ask = async (row: CallRow, signal: AbortSignal) => {
+    const ask = (row: CallRow, signal: AbortSignal) => {
       const requestId = derivedId(rule.id, row.id, key)
       const thing = { requestId, inputs: inputsOf(row), output: parseExact(row.output ?? "null") }
-      const { output, usage } = await score(dependencies, principal, project, published, thing, signal)
-      return { usage, output: () => output }
+      return score(dependencies, principal, project, published, thing, signal)
     }
     return {
       name: published.name,
@@ -84,8 +83,8 @@ function inputsOf({ inputs }: CallRow): Record<string, unknown> {
   return rest
 }
 
-/** `output` throws what is wrong with the answer, which was paid for all the same. */
-type Ask = (row: CallRow, signal: AbortSignal) => Promise<{ usage: string | null; output: () => string }>
+/** Throws {@link UnusableAnswer} for an answer that was paid for all the same. */
+type Ask = (row: CallRow, signal: AbortSignal) => Promise<{ usage: string | null; output: string }>
 
 async function askEach(rows: readonly CallRow[], signal: AbortSignal, log: Log, ask: Ask): Promise<ScoreOutcome[]> {
   return Promise.all(rows.map((row) => askOnce(row, signal, log, ask)))
@@ -95,16 +94,18 @@ async function askOnce(row: CallRow, signal: AbortSignal, log: Log, ask: Ask): P
   let used = { judgeCalls: 0, tokens: 0 }
   try {
     const { usage, output } = await ask(row, AbortSignal.any([signal, AbortSignal.timeout(longestAnswerMs)]))
-    used = { judgeCalls: 1, tokens: tokensIn(usage) }
-    const text = output()
-    checkScoreSize(text)
-    return { ...used, output: text }
+    used = paid(usage)
+    checkScoreSize(output)
+    return { ...used, output }
   } catch (error) {
+    if (error instanceof UnusableAnswer) used = paid(error.usage)
     // What was paid is told also of a turn that was stopped.
     if (used.judgeCalls === 0) signal.throwIfAborted()
     return failedOutcome(error, log, used)
   }
 }
+
+const paid = (usage: string | null) => ({ judgeCalls: 1, tokens: tokensIn(usage) })
 
 function tokensIn(usage: string | null): number {
   const value = tryParse(usage ?? "null")
