@@ -9,7 +9,7 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { FakeEngine } from "../../src/engines/fake-engine.ts"
+import { FakeEngine, writeFakeCheckpoint } from "../../src/engines/fake-engine.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { groupsOf } from "../support/training-app.ts"
 import {
@@ -257,6 +257,37 @@ test("platform-wandb 9.5: a job that ends while a version is on its way to the s
   expect(await stepsOf(id)).toEqual([0, 1])
   const files = await filesOf(opened.acme, { entity: "acme", project }, `${name}:step1`)
   expect((await fetchFrom(opened, files[1]?.directUrl ?? "")).payload).toBe(trained)
+})
+
+test("training-api 4.2: a version is no checkpoint while the engine still works on the job that was to make its step", async () => {
+  const name = newName()
+  const id = await register(name)
+  const { train: usual } = engine.handlers
+  const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  engine.handlers.train = async (params) => {
+    begun.resolve()
+    await written.promise
+    return writeFakeCheckpoint(params, 1)
+  }
+  const jobs = "/v1/preview/training-jobs"
+  const { body } = await opened.acme.post(jobs, { model_id: id, trajectory_groups: groupsOf([0, 1]) })
+  await begun.promise
+  if (usual !== undefined) engine.handlers.train = usual
+  const job = (body as { id: string }).id
+  await opened.acme.post(`${jobs}/${job}/cancel`)
+  const refusal = `job ${job} of the model "${name}" was cancelled and has not stopped yet; try again in a moment`
+  await expect(logLora(name, adapter("abcd"))).rejects.toThrow(refusal)
+  written.resolve()
+  const log = () =>
+    logLora(name, adapter("abcd")).then(
+      () => "logged",
+      (error: Error) => error.message,
+    )
+  await expect.poll(log, { timeout: 20_000 }).toBe("logged")
+  expect(await stepsOf(id)).toEqual([0, 1])
+  // It starts from the files of the version.
+  await train(id)
+  expect(await stepsOf(id)).toEqual([0, 1, 2])
 })
 
 test.each([

@@ -1,4 +1,5 @@
 /** The step of a checkpoint that no training job of the model makes: an imported one, or a version of an artifact. */
+import { sql } from "kysely"
 import { HeddleError } from "../../../errors.ts"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
@@ -12,7 +13,8 @@ export interface NewStep {
 
 /**
  * In a transaction it holds the model's row until that ends, so that no job ends meanwhile.
- * @throws {HeddleError} `not_found`; `conflict`: a job of the model is at work, or the step is not above the newest.
+ * @throws {HeddleError} `not_found`; `conflict`: a job of the model is at work, also one that was cancelled and has not
+ * stopped, or the step is not above the newest.
  */
 export async function checkedNewStep(
   database: CatalogDatabase,
@@ -37,6 +39,20 @@ export async function checkedNewStep(
     throw new HeddleError(
       "conflict",
       `the model "${model.name}" is being trained by job ${openJob.id}; add a checkpoint when the job has ended, or cancel it`,
+    )
+  }
+  // Before its server lets go of it, it removes the folder of the step that the job was to make.
+  const stoppingJob = await database
+    .selectFrom("training_jobs")
+    .select("id")
+    .where("model_id", "=", modelId)
+    .where("lease_owner", "is not", null)
+    .where("lease_expires_at", ">", sql<Date>`now()`)
+    .executeTakeFirst()
+  if (stoppingJob !== undefined) {
+    throw new HeddleError(
+      "conflict",
+      `job ${stoppingJob.id} of the model "${model.name}" was cancelled and has not stopped yet; try again in a moment`,
     )
   }
   if (step === null || step > model.last_step) return step ?? model.last_step + 1
