@@ -33,7 +33,7 @@ class RemoteCalls:
         self._engine, self._store = engine, store
         self._model_folders = [folder.resolve() for folder in model_folders]
         self._files = FairPool(_THREADS, _THREADS, "files")
-        # Adapters that a job here published, by what they hold: they are ready under the job's own key.
+        # Adapters that a job here published, by what they hold: they are ready under the key that it gave them.
         self._published: dict[str, str] = {}
         self.hello, self.heartbeat, self.drain = engine.hello, engine.heartbeat, engine.drain
         self.status, self.train_cancel = engine.status, engine.train_cancel
@@ -56,8 +56,6 @@ class RemoteCalls:
     async def train(self, params: dict, emit: Emit) -> dict:
         job_id, output = params["job_id"], params["output"]
         work = self._store.job(job_id)
-        # A key of its own: the store of adapters never puts one over another, and the same step may be made anew.
-        key = f"{output['key']}#{job_id}"
         made = work / f"made-{_short_digest(output['key'])}"
         record = work / "record"
         with self._store.held(work):
@@ -70,16 +68,15 @@ class RemoteCalls:
                 "data": {"path": str(data), "sha256": params["data"]["sha256"]},
                 "work_dir": str(work / "snapshots"),
                 "record_dir": str(record) if params["is_recorded"] else None,
-                "output": {"key": key, "path": str(made)},
+                "output": {"key": output["key"], "path": str(made)},
             }
             with self._store.held(data, *(Path(ref) for ref in adapters.values() if ref)):
                 await self._engine.stopped(job_id)
                 result = await self._engine.train(local, emit)
             files = await self._run(partial(self._store.adopt, made))
             recorded = await self._run(partial(self._store.adopt, record)) if record.exists() else []
-        self._published[_content(files)] = key
-        output = {"key": output["key"], "path": str(made)}
-        return {**result, "output": output, "files": files, "record": recorded}
+        self._published[_content(files)] = result["output"]["key"]
+        return {**result, "files": files, "record": recorded}
 
     async def train_forget(self, params: dict, _emit: Emit) -> dict:
         """What the job left here besides the files that it made is not needed any more."""

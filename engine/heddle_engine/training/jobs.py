@@ -94,8 +94,9 @@ class TrainingJob:
         state = read_state(self._output)
         assert state is not None
         yield from (JobEvent(kind, data) for kind, data in state["events"])
-        self._base.adapters.get(self._params["output"]["key"], str(self._output))
-        self._set_result(describe_folder(self._output), state["data_metrics"], state["gradient_steps"])
+        written = describe_folder(self._output)
+        self._base.adapters.get(self._key_of(written), str(self._output))
+        self._set_result(written, state["data_metrics"], state["gradient_steps"])
 
     def _train(self) -> Iterator[JobEvent | None]:
         base = self._base
@@ -227,7 +228,7 @@ class TrainingJob:
             write_state(folder, self._state(base, work))
 
         written = self._write(fill, 3 * trainer.lora.masters.nbytes + _SMALL_FILES_BYTES)
-        base.adapters.publish(self._params["output"]["key"], weights)
+        base.adapters.publish(self._key_of(written), weights)
         self._set_result(written, self._data_metrics(work), work.num_steps)
 
     def _finish_unchanged(self, base: Base, work: Work) -> None:
@@ -242,12 +243,15 @@ class TrainingJob:
             write_state(folder, self._state(base, work))
 
         written = self._write(fill, _SMALL_FILES_BYTES)
-        # Not `get`: a job that was cancelled as it ended may have published another adapter under this key.
-        base.adapters.publish(self._params["output"]["key"], read_peft(self._output, base.config))
+        base.adapters.get(self._key_of(written), str(self._output))
         self._set_result(written, self._data_metrics(work), 0)
 
     def _write(self, fill: Callable[[Path], None], needed_bytes: int) -> Written:
         return write_folder(self._output, self._params["job_id"], needed_bytes, fill)
+
+    def _key_of(self, written: Written) -> str:
+        """With its content: a job that was cancelled as it ended may have published another adapter as this step."""
+        return f"{self._params['output']['key']}#{written.manifest_sha256}"
 
     def _state(self, base: Base, work: Work) -> dict[str, Any]:
         """`state.json`: where the checkpoint comes from, and what a repeated call has to tell again."""
@@ -269,7 +273,7 @@ class TrainingJob:
 
     def _set_result(self, written: Written, data_metrics: dict[str, float], gradient_steps: int) -> None:
         self.result = {
-            "output": self._params["output"],
+            "output": {"key": self._key_of(written), "path": str(self._output)},
             "size_bytes": written.size_bytes,
             "manifest_sha256": written.manifest_sha256,
             "gradient_steps": gradient_steps,

@@ -80,6 +80,25 @@ def test_a_job_trains_and_its_adapter_is_served(client, base, job):
     assert after > before + 5
 
 
+def test_the_name_of_an_adapter_tells_its_content(client, base, job, tmp_path):
+    """A job that is cancelled as it ends leaves its adapter in a slot, and the step becomes another one."""
+
+    def made(name, batch_size):
+        output = {"key": "m@1", "path": str(tmp_path / name)}
+        return client.call("train", job(name, batch_size, output=output))[1]
+
+    def logprob(adapter):
+        return client.call("chat", chat(base, adapter, max_tokens=1))[1]["choices"][0]["tokens"][0]["logprob"]
+
+    kept, cancelled = made("kept", 40), made("cancelled", 4)
+    names = [f"m@1#{result['manifest_sha256']}" for result in (kept, cancelled)]
+    assert [result["output"]["key"] for result in (kept, cancelled)] == names
+    path = kept["output"]["path"]
+    read = logprob({"key": "read from the files", "path": path})
+    assert logprob({"key": names[0], "path": path}) == pytest.approx(read, abs=1e-5)
+    assert abs(logprob({"key": names[1], "path": str(tmp_path / "cancelled")}) - read) > 1e-2
+
+
 def test_chats_go_on_while_a_job_runs(client, base, job):
     training = client.send("train", job("busy", batch_size=1))
     while client.receive().get("event") != "gradient_step":

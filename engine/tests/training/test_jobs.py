@@ -76,7 +76,7 @@ def test_an_rl_job_ends_with_a_served_checkpoint(folder, groups, tmp_path):
     assert result["gradient_steps"] == count
     assert result["data_metrics"]["turns_choice_ids"] == 12
     assert result["data_metrics"]["mismatch_rms"] < 1e-5
-    assert "model@job" in bases.resolve(params["base"]).adapters
+    assert result["output"]["key"] in bases.resolve(params["base"]).adapters
     assert {file.name for file in Path(result["output"]["path"]).iterdir()} == {
         "adapter_config.json",
         "adapter_model.safetensors",
@@ -139,16 +139,18 @@ def test_nothing_to_train_makes_the_same_checkpoint_again(folder, groups, tmp_pa
         assert ours.read_bytes() == theirs.read_bytes()
 
 
-def test_nothing_to_train_replaces_what_a_cancelled_job_served_under_the_same_name(folder, groups, tmp_path):
+def test_nothing_to_train_is_not_served_as_what_a_cancelled_job_made_of_the_same_step(folder, groups, tmp_path):
     bases = cpu_bases()
     cancelled = job_params(folder, tmp_path, groups, name="cancelled")
-    run_job(cancelled, bases)
+    _, left = run_job(cancelled, bases)
     equal_rewards = [{**line, "reward": 0.5} for line in groups]
     params = job_params(folder, tmp_path, equal_rewards, name="next")
     params["output"]["key"] = cancelled["output"]["key"]
-    run_job(params, bases)
-    served = bases.resolve(params["base"]).adapters.get(params["output"]["key"], "/nowhere")
+    _, made = run_job(params, bases)
+    adapters = bases.resolve(params["base"]).adapters
+    served, other = (adapters.get(result["output"]["key"], "/nowhere") for result in (made, left))
     assert all(not up.any() for _, up in served.sites.values())  # the initial adapter: B is zero
+    assert any(up.any() for _, up in other.sites.values())
 
 
 def test_nothing_to_train_from_the_start_makes_the_initial_adapter(folder, groups, tmp_path):
@@ -343,7 +345,7 @@ def test_a_finished_job_that_is_called_again_gives_the_same_events_and_result(fo
     again, repeated = run_job(params, bases)
     assert again == events
     assert repeated == result
-    assert "model@job" in bases.resolve(params["base"]).adapters
+    assert result["output"]["key"] in bases.resolve(params["base"]).adapters
 
 
 def test_another_jobs_output_is_not_taken_for_ours(folder, groups, tmp_path):

@@ -13,7 +13,6 @@ from heddle_engine.engine import Engine
 from heddle_engine.model.lora import LoraModule, initial_lora, write_peft
 from heddle_engine.settings import Settings
 from heddle_engine.text.sandbox import Sandbox
-from heddle_engine.training.jobs import TrainingJob
 from tests.models import HYBRIDS, WHOLES
 from tests.training.jobs_support import cpu_bases, exact_choice, job_params, run_job, steps, trajectory
 
@@ -118,8 +117,8 @@ def test_publishing_needs_no_disk(model_folders, tmp_path):
     folder, bases = model_folders("qwen3"), cpu_bases()
     lines = as_trajectories(asyncio.run(sample(folder, None, QUESTIONS, 4)))
     params = job_params(folder, tmp_path, lines)
-    for _ in TrainingJob(params, bases.load(params["base"])).run():
-        pass
+    _, result = run_job(params, bases)
     weights = Path(params["output"]["path"]) / "adapter_model.safetensors"
     weights.unlink()
-    assert bases.resolve(params["base"]).adapters.get("model@job", "nowhere").key == "model@job"
+    key = result["output"]["key"]
+    assert bases.resolve(params["base"]).adapters.get(key, "nowhere").key == key

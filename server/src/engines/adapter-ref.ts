@@ -1,16 +1,29 @@
 import path from "node:path"
 import type { AdapterRef } from "../wire/engine/chat.ts"
 
-/** The engine's name for a model's weights at a step. They never change, so it may cache them under this name. */
-export function adapterKey(modelId: string, step: number): string {
+/** The weights that a job is to make, whatever they will be. */
+export function outputKey(modelId: string, step: number): string {
   return `${modelId}@${step}`
 }
 
-/** `path`: in the data folder; null: the initial adapter, which is the base model's own function. */
+/** Files of a checkpoint, as its row names them. */
+export interface CheckpointFiles {
+  step: number
+  /** In the data folder; null: the initial adapter, which is the base model's own function. */
+  path: string | null
+  /** Of `manifest.json`, which lists the files with their hashes. */
+  manifestSha256: string | null
+}
+
+/**
+ * The engine's name for a model's weights at a step. It tells their content, because the engine keeps in memory what jobs have
+ * made that never became that step.
+ */
 export function adapterRef(
   dataDir: string,
   modelId: string,
-  { step, path: relative }: { step: number; path: string | null },
+  { step, path: relative, manifestSha256 }: CheckpointFiles,
 ): AdapterRef | null {
-  return relative === null ? null : { key: adapterKey(modelId, step), path: path.join(dataDir, relative) }
+  if (relative === null) return null
+  return { key: `${outputKey(modelId, step)}#${manifestSha256 ?? "unknown"}`, path: path.join(dataDir, relative) }
 }

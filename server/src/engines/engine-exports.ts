@@ -1,16 +1,13 @@
 /** Asks the engine for a checkpoint as other programs read it. */
 import type { BaseRef } from "../wire/engine/base.ts"
 import type { ExportDtype, ExportFormat } from "../wire/engine/export.ts"
-import { adapterRef } from "./adapter-ref.ts"
+import { adapterRef, type CheckpointFiles } from "./adapter-ref.ts"
 import { type Engine, EngineFailure, engineStartMs } from "./engine.ts"
 import { toTransferError } from "./engine-transfers.ts"
 
-export interface CheckpointExport {
+export interface CheckpointExport extends CheckpointFiles {
   base: BaseRef
   modelId: string
-  step: number
-  /** Of the checkpoint's folder, in the data folder; null: the base model alone. */
-  path: string | null
   format: ExportFormat
   dtype: ExportDtype | null
   title: string
@@ -28,13 +25,13 @@ export interface ExportTarget {
 export async function exportCheckpoint(
   engine: Engine,
   dataDir: string,
-  { base, modelId, step, path, format, dtype, title, tenant }: CheckpointExport,
+  { base, modelId, format, dtype, title, tenant, ...files }: CheckpointExport,
   { output, planned, signal }: ExportTarget,
 ): Promise<number> {
   const refusal = new AbortController()
   try {
     await engine.ready(engineStartMs)
-    const adapter = adapterRef(dataDir, modelId, { step, path })
+    const adapter = adapterRef(dataDir, modelId, files)
     const params = { base, adapter, format, dtype, title, tenant, output: { path: output } }
     const call = engine.call("checkpoint.export", params, AbortSignal.any([signal, refusal.signal]))
     const watched = watch(call.events, planned, refusal)

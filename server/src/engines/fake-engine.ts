@@ -175,8 +175,8 @@ const defaultHandlers: FakeHandlers = {
   train: fakeTrain,
   "train.cancel": () => ({}),
   "adapter.import": async ({ output, archive }) => {
-    await writeFakeAdapter(output.path, `weights of ${path.basename(archive)}`)
-    return { size_bytes: 2, manifest_sha256: "0".repeat(64), rank: 8 }
+    const manifest_sha256 = await writeFakeAdapter(output.path, `weights of ${path.basename(archive)}`)
+    return { size_bytes: 2, manifest_sha256, rank: 8 }
   },
   shutdown: () => ({}),
 }
@@ -249,23 +249,31 @@ async function fakeTrain(params: EngineParams<"train">, call: FakeCall) {
 }
 
 export async function writeFakeCheckpoint(params: EngineParams<"train">, steps: number) {
-  await writeFakeAdapter(params.output.path, `weights of ${params.output.key}`)
+  const { key, path: folder } = params.output
+  const manifest_sha256 = await writeFakeAdapter(folder, `weights of ${key}`)
   return {
-    output: params.output,
+    output: { key: `${key}#${manifest_sha256}`, path: folder },
     size_bytes: 2,
-    manifest_sha256: "0".repeat(64),
+    manifest_sha256,
     gradient_steps: steps,
     data_metrics: { turns_choice_ids: steps },
   }
 }
 
-async function writeFakeAdapter(folder: string, weights: string): Promise<void> {
+/** The SHA-256 of the manifest. */
+async function writeFakeAdapter(folder: string, weights: string): Promise<string> {
   const content = { "adapter_config.json": "{}", "adapter_model.safetensors": weights }
   const files: Record<string, { size: number; sha256: string }> = {}
   await mkdir(folder, { recursive: true })
   for (const [name, text] of Object.entries(content)) {
-    files[name] = { size: text.length, sha256: createHash("sha256").update(text).digest("hex") }
+    files[name] = { size: text.length, sha256: digest(text) }
     await writeFile(path.join(folder, name), text)
   }
-  await writeFile(path.join(folder, "manifest.json"), JSON.stringify({ files }))
+  const manifest = JSON.stringify({ files })
+  await writeFile(path.join(folder, "manifest.json"), manifest)
+  return digest(manifest)
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex")
 }

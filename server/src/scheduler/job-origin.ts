@@ -5,15 +5,13 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
+import type { CheckpointFiles } from "../engines/adapter-ref.ts"
 import { linkOrCopy } from "../storage/file-system/link-or-copy.ts"
 import { noneIfGone } from "../storage/file-system/none-if-gone.ts"
 import { optimizerFile } from "./optimizer-states.ts"
 
-export interface OriginCheckpoint {
+export interface OriginCheckpoint extends CheckpointFiles {
   modelId: string
-  step: number
-  /** Relative to the data folder; null: the initial adapter, which has no files. */
-  path: string | null
   /** The optimizer's state was removed before the job began. */
   isAdapterOnly: boolean
 }

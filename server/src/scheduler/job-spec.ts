@@ -1,7 +1,7 @@
 /** From a claimed job to the engine's `train` parameters. */
 import { rm } from "node:fs/promises"
 import path from "node:path"
-import { adapterKey, adapterRef } from "../engines/adapter-ref.ts"
+import { adapterRef, outputKey } from "../engines/adapter-ref.ts"
 import type { EngineParams } from "../engines/engine.ts"
 import { type CheckpointRecord, findCheckpoint, listCheckpoints } from "../storage/catalog/training/checkpoints.ts"
 import type { ClaimedJob } from "../storage/catalog/training/job-claims.ts"
@@ -53,7 +53,7 @@ export async function jobSpec({ database, dataDir, findLedgerEntries }: JobSourc
       job: { kind, config: engine } as EngineParams<"train">["job"],
       work_dir: workFolder(dataDir, job.id),
       ...(kind === "rl" && { record_dir: recordFolder(dataDir, job.modelId, job.id) }),
-      output: { key: adapterKey(job.modelId, step), path: path.join(dataDir, outputPath) },
+      output: { key: outputKey(job.modelId, step), path: path.join(dataDir, outputPath) },
     },
   }
 }
@@ -72,7 +72,9 @@ async function findOrigin(database: CatalogDatabase, job: ClaimedJob): Promise<J
   return { start: start === undefined ? null : { modelId, ...filesOf(start) }, reference }
 }
 
-const filesOf = ({ step, path: folder, isAdapterOnly }: CheckpointRecord) => ({ step, path: folder, isAdapterOnly })
+function filesOf({ step, path: folder, manifestSha256, isAdapterOnly }: CheckpointRecord) {
+  return { step, path: folder, manifestSha256, isAdapterOnly }
+}
 
 async function klReference(
   database: CatalogDatabase,

@@ -10,6 +10,7 @@ import {
   addProject,
   addTenant,
   deleteStep,
+  manifestSha256,
   openTestCatalog,
   type TestCatalog,
   type TestTenant,
@@ -145,14 +146,14 @@ describe("a job that succeeds", () => {
     await ended(second, "succeeded")
     const [first, next] = fake.calls.filter((call) => call.method === "train").map((call) => call.params)
     expect(first).toMatchObject({
-      start: { key: `${modelId}@1` },
+      start: { key: `${modelId}@1#${manifestSha256}` },
       reference: null,
       output: { key: `${modelId}@3` },
       lora: { rank: 8, alpha: 16, seed: 3407 },
     })
     expect(next).toMatchObject({
-      start: { key: `${modelId}@3` },
-      reference: { key: `${modelId}@1` },
+      start: { key: expect.stringMatching(`^${modelId}@3#[0-9a-f]{64}$`) },
+      reference: { key: `${modelId}@1#${manifestSha256}` },
       output: { key: `${modelId}@4` },
     })
   })

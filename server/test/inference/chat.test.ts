@@ -5,7 +5,7 @@ import { chatCompletion } from "../../src/wire/inference/chat.ts"
 import { type InferenceApp, openInferenceApp } from "../support/inference-app.ts"
 import { call, chat, dataOf, userTurn } from "../support/inference-client.ts"
 import { callServer } from "../support/leaving-client.ts"
-import { addCheckpoint, addModel, deleteStep } from "../support/test-catalog.ts"
+import { addCheckpoint, addModel, deleteStep, manifestSha256 } from "../support/test-catalog.ts"
 
 let app: InferenceApp
 let modelId: string
@@ -275,8 +275,9 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
       modelId,
       step,
     ])
-    const adapter =
-      step === "0" ? null : { key: `${modelId}@${step}`, path: `${app.catalog.dataDir}/checkpoints/m/${step}` }
+    // Its content is in the name: the engine may hold what a cancelled job made of this step.
+    const key = `${modelId}@${step}#${manifestSha256}`
+    const adapter = step === "0" ? null : { key, path: `${app.catalog.dataDir}/checkpoints/m/${step}` }
     expect(lastChat()).toMatchObject({
       adapter,
       base: { name: "heddle/tiny", path: "/models/tiny" },
@@ -345,6 +346,7 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
   test("inference-api 2 rule 3: the newest step is fixed at admission, also for a retry after the engine died", async () => {
     const other = await addModel(app.catalog.database, app.acme.projectId, "moving")
     await addCheckpoint(app.catalog.database, other, 1, "checkpoints/moving/1")
+    const key = `${other}@1#${manifestSha256}`
     const keys: unknown[] = []
     fake.handlers.chat = async (params, each) => {
       keys.push(params.adapter?.key)
@@ -354,7 +356,7 @@ describe("model names (inference-api 2, training-api 4.4)", () => {
       return undefined
     }
     const { status, headers } = await chat(app, { model: "wandb-artifact:///acme/demo/moving" })
-    expect([status, headers["x-heddle-step"], keys]).toEqual([200, "1", [`${other}@1`, `${other}@1`]])
+    expect([status, headers["x-heddle-step"], keys]).toEqual([200, "1", [key, key]])
   })
 })
 

@@ -104,10 +104,20 @@ export async function addCheckpoint(
 ): Promise<void> {
   await database
     .insertInto("checkpoints")
-    .values({ model_id: modelId, step, metrics: "{}", path: folder, size_bytes: 0 })
+    .values({
+      model_id: modelId,
+      step,
+      metrics: "{}",
+      path: folder,
+      size_bytes: 0,
+      manifest_sha256: folder === null ? null : manifestSha256,
+    })
     .execute()
   await database.updateTable("models").set({ last_step: step }).where("id", "=", modelId).execute()
 }
+
+/** Of checkpoints that {@link addCheckpoint} adds. */
+export const manifestSha256 = "5e".repeat(32)
 
 export async function deleteStep(database: CatalogDatabase, modelId: string, step: number): Promise<void> {
   await database

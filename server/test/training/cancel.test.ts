@@ -125,6 +125,41 @@ describe("a running job", () => {
     expect(await stepsOf(modelId)).toEqual([0, 1])
   })
 
+  test("engine 5.6: what the engine holds of it is not served as the step that is imported after it", async () => {
+    const { id: modelId, name } = await newModel(opened.acme)
+    const [begun, write] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let held = ""
+    opened.fake.handlers.train = async (params) => {
+      begun.resolve()
+      await write.promise
+      const made = await writeFakeCheckpoint(params, 1)
+      held = made.output.key
+      return made
+    }
+    const id = await startJob(modelId)
+    await begun.promise
+    await cancel(id)
+    const importAdapter = () =>
+      opened.app.server.inject({
+        method: "POST",
+        url: `/v1/preview/models/${modelId}/checkpoints`,
+        headers: { authorization: `Bearer ${opened.acme.key}`, "content-type": "application/x-tar" },
+        payload: Buffer.alloc(1024),
+      })
+    expect((await importAdapter()).statusCode).toBe(409)
+    write.resolve()
+    await expect.poll(async () => (await importAdapter()).statusCode, { timeout: 30_000 }).toBe(200)
+    expect(await stepsOf(modelId)).toEqual([0, 1])
+    const model = `wandb-artifact:///acme/tests/${name}:step1`
+    const answer = await opened.acme.post("/v1/chat/completions", { model, messages: [{ role: "user", content: "x" }] })
+    expect(answer.status).toBe(200)
+    const chat = opened.fake.calls.findLast(({ method }) => method === "chat")
+    const asked = (chat?.params as { adapter: { key: string } } | undefined)?.adapter.key
+    const named = expect.stringMatching(`^${modelId}@1#[0-9a-f]{64}$`)
+    expect([held, asked]).toEqual([named, named])
+    expect(asked).not.toBe(held)
+  })
+
   test("an engine that does not end when told to ends no later than the server's restart", async () => {
     const { id: modelId } = await newModel(opened.acme)
     opened.fake.handlers.train = () => new Promise(() => undefined)

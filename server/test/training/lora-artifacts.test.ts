@@ -144,7 +144,7 @@ test("platform-wandb 9.5: a committed lora artifact of a model's name is its che
   await train(id)
   expect(await stepsOf(id)).toEqual([0, 7, 8])
   const started = engine.calls.findLast(({ method }) => method === "train")
-  expect(started?.params).toMatchObject({ start: { key: `${id}@7` } })
+  expect(started?.params).toMatchObject({ start: { key: expect.stringMatching(`^${id}@7#[0-9a-f]{64}$`) } })
   // Logging the same files again makes no new step.
   expect(await logLora(name, adapter("abcd"), "step7")).toMatchObject({ state: "COMMITTED" })
   expect(await stepsOf(id)).toEqual([0, 7, 8])

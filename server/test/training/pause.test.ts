@@ -131,7 +131,8 @@ describe("a running job", () => {
     await change(id, "resume")
     await reached(id, "succeeded")
     const files = ["adapter_config.json", "adapter_model.safetensors", "manifest.json"]
-    const origin = [`${modelId}@2`, files, `${modelId}@1`, files]
+    const key = (step: number) => expect.stringMatching(`^${modelId}@${step}#[0-9a-f]{64}$`)
+    const origin = [key(2), files, key(1), files]
     expect([begun, origins]).toEqual([
       [id, id],
       [origin, origin],

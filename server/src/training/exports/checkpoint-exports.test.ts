@@ -44,7 +44,8 @@ const use = (step: number) => exports.use(exportOf(step), anyRoom, never)
 
 function exportOf(step: number): ExportOf {
   const base = { name: "base", path: null }
-  return { base, modelId: "m", step, path: null, format: "gguf", dtype: null, title: `step${step}`, tenant: "acme" }
+  const files = { step, path: null, manifestSha256: null }
+  return { base, modelId: "m", ...files, format: "gguf", dtype: null, title: `step${step}`, tenant: "acme" }
 }
 
 /** Made, used once, and kept for whoever asks again. */

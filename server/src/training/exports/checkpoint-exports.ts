@@ -25,6 +25,7 @@ export interface ExportOf {
   modelId: string
   step: number
   path: string | null
+  manifestSha256: string | null
   format: ExportFormat
   dtype: ExportDtype | null
   title: string

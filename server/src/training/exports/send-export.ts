@@ -30,6 +30,7 @@ export async function sendExport(
       modelId: model.id,
       step,
       path: found.path,
+      manifestSha256: found.manifestSha256,
       format,
       dtype: query.dtype ?? null,
       title: `${model.name}-step${step}`,

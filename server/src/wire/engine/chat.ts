@@ -3,7 +3,7 @@ import { z } from "zod"
 import { baseRef } from "./base.ts"
 
 /**
- * Names one immutable set of LoRA weights. `key` is unique for ever (`<model uuid>@<step>`), so
+ * Names one immutable set of LoRA weights. `key` is unique for ever (`<model uuid>@<step>#<SHA-256 of manifest.json>`), so
  * caches keyed by it never go stale. The engine reads `path` (a PEFT folder) when the key is not
  * in a slot yet.
  */

@@ -162,7 +162,10 @@ export const trainParams = z.object({
    * (`wire/engine/training-record.ts`). It outlives the job. Absent: nothing is recorded.
    */
   record_dir: z.string().optional(),
-  /** The new checkpoint. The folder `path` must not exist yet; it appears whole or not at all. */
+  /**
+   * The new checkpoint. The folder `path` must not exist yet; it appears whole or not at all. `key` is the part that is known
+   * before (`<model uuid>@<step>`): two jobs may make the same step, of which one is cancelled.
+   */
   output: adapterRef,
 })
 
@@ -187,6 +190,7 @@ export const trainWarning = z.object({ message: z.string() })
 
 /** Result of `train`: the checkpoint is on disk, synced, and its adapter is in a slot. */
 export const trainResult = z.object({
+  /** With the whole key: that of the parameters, `#` and `manifest_sha256`. */
   output: adapterRef,
   size_bytes: z.int(),
   /** SHA-256 of `manifest.json`, which lists every file with size and SHA-256. */

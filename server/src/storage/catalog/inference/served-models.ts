@@ -19,7 +19,7 @@ export interface NamedCheckpoint {
   basePath: string | null
   createdAt: Date
   /** null: the model is there, the checkpoint is not, or not any more. */
-  checkpoint: { step: number; path: string | null } | null
+  checkpoint: { step: number; path: string | null; manifestSha256: string | null } | null
 }
 
 /** One answer per name, in order; null where these entities have no such model. One query for all. */
@@ -33,14 +33,14 @@ export async function findCheckpoints(
     entity_ids: name.entityIds.join(","),
   }))
   const { rows } = await sql<CheckpointRow>`
-    select r.place, m.id, m.project_id, m.base_model, m.base_path, m.created_at, c.step, c.path
+    select r.place, m.id, m.project_id, m.base_model, m.base_path, m.created_at, c.step, c.path, c.manifest_sha256
     from json_to_recordset(${JSON.stringify(lookups)}::json)
       as r(place int, entity_ids text, entity text, project text, name text, step int, version int)
     join entities e on e.name = r.entity and e.id::text = any(string_to_array(r.entity_ids, ','))
     join projects p on p.entity_id = e.id and p.name = r.project
     join models m on m.project_id = p.id and m.name = r.name and m.deleted_at is null
     left join lateral (
-      select k.step, k.path from checkpoints k
+      select k.step, k.path, k.manifest_sha256 from checkpoints k
       where k.model_id = m.id and k.deleted_at is null
         and (r.step is null or k.step = r.step)
         and (r.version is null or k.step =
@@ -61,11 +61,12 @@ interface CheckpointRow {
   created_at: Date
   step: number | null
   path: string | null
+  manifest_sha256: string | null
 }
 
 function toNamed(row: CheckpointRow): NamedCheckpoint {
-  const { step, path } = row
-  const checkpoint = step === null ? null : { step, path }
+  const { step, path, manifest_sha256: manifestSha256 } = row
+  const checkpoint = step === null ? null : { step, path, manifestSha256 }
   return {
     modelId: row.id,
     projectId: row.project_id,

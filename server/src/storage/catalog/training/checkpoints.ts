@@ -12,6 +12,7 @@ export interface CheckpointRecord {
   step: number
   metrics: Record<string, number>
   path: string | null
+  manifestSha256: string | null
   sizeBytes: number
   /** Only the adapter is left: the optimizer's state was removed. */
   isAdapterOnly: boolean
@@ -184,6 +185,7 @@ interface CheckpointRow {
   step: number
   metrics: Record<string, number>
   path: string | null
+  manifest_sha256: string | null
   size_bytes: number
   optimizer_removed_at: Date | null
   created_at: Date
@@ -191,8 +193,8 @@ interface CheckpointRow {
 }
 
 function toRecord(row: CheckpointRow): CheckpointRecord {
-  const { id, step, metrics, path } = row
+  const { id, step, metrics, path, manifest_sha256: manifestSha256 } = row
   const isAdapterOnly = row.optimizer_removed_at !== null
   const { size_bytes: sizeBytes, created_at: createdAt, job_id: jobId } = row
-  return { id, step, metrics, path, sizeBytes, isAdapterOnly, createdAt, jobId }
+  return { id, step, metrics, path, manifestSha256, sizeBytes, isAdapterOnly, createdAt, jobId }
 }
