@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +26,12 @@ _THREADS = 4
 Result = TypeVar("Result")
 
 
+@dataclass(eq=False)
+class _TrainCall:
+    job_id: str
+    is_cancelled: bool = False
+
+
 class RemoteCalls:
     """Has the engine's methods, with parameters that name no paths of this machine except those of base models."""
 
@@ -36,7 +43,8 @@ class RemoteCalls:
         # Adapters that a job here published, by what they hold: they are ready under the key that it gave them.
         self._published: dict[str, str] = {}
         self.hello, self.heartbeat, self.drain = engine.hello, engine.heartbeat, engine.drain
-        self.status, self.train_cancel = engine.status, engine.train_cancel
+        self.status = engine.status
+        self._train_calls: list[_TrainCall] = []
 
     async def base_resolve(self, params: dict, emit: Emit) -> dict:
         return await self._engine.base_resolve(self._with_base(params), emit)
@@ -54,7 +62,27 @@ class RemoteCalls:
         return await self._engine.embed(await self._with_adapter(params), emit)
 
     async def train(self, params: dict, emit: Emit) -> dict:
-        job_id, output = params["job_id"], params["output"]
+        call = _TrainCall(params["job_id"])
+        self._train_calls.append(call)
+        try:
+            return await self._train(call, params, emit)
+        finally:
+            self._train_calls.remove(call)
+
+    async def train_cancel(self, params: dict, emit: Emit) -> dict:
+        """A job that waits, for its files or for an earlier run of it to stop, does not begin."""
+        calls = [call for call in self._train_calls if call.job_id == params["job_id"]]
+        for call in calls:
+            call.is_cancelled = True
+        try:
+            return await self._engine.train_cancel(params, emit)
+        except EngineError:
+            if not calls:
+                raise
+            return {}
+
+    async def _train(self, call: _TrainCall, params: dict, emit: Emit) -> dict:
+        job_id, output = call.job_id, params["output"]
         work = self._store.job(job_id)
         made = work / f"made-{_short_digest(output['key'])}"
         record = work / "record"
@@ -72,6 +100,9 @@ class RemoteCalls:
             }
             with self._store.held(data, *(Path(ref) for ref in adapters.values() if ref)):
                 await self._engine.stopped(job_id)
+                # Nothing is awaited between this and the engine's knowing the job.
+                if call.is_cancelled:
+                    raise EngineError("cancelled", f"Job {job_id} was cancelled.")
                 result = await self._engine.train(local, emit)
             files = await self._run(partial(self._store.adopt, made))
             recorded = await self._run(partial(self._store.adopt, record)) if record.exists() else []

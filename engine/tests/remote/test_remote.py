@@ -277,6 +277,25 @@ def test_a_job_goes_on_for_the_connection_that_asks_last(engine, base, client):
     assert weights == {file["name"]: file["sha256"] for file in expected[1]["files"]}[ADAPTER[1]]
 
 
+def test_a_job_that_is_cancelled_while_its_files_are_read_does_not_begin(client, base):
+    wanted = job(base, put(client, rows(400)), "early")
+    training, _ = client.send_together(("train", wanted), ("train.cancel", {"job_id": "early"}))
+    events, last = client.outcome(training)
+    assert (events, last["error"]["kind"]) == ([], "cancelled")
+
+
+def test_a_job_that_is_cancelled_while_its_earlier_run_stops_does_not_begin_again(engine, base, client):
+    data = put(client, rows(400))
+    first = client.send("train", job(base, data, "again"))
+    while client.receive().get("event") != "gradient_step":
+        pass
+    other = engine.client()
+    second, _ = other.send_together(("train", job(base, data, "again")), ("train.cancel", {"job_id": "again"}))
+    events, last = other.outcome(second)
+    assert (events, last["error"]["kind"]) == ([], "cancelled")
+    assert client.outcome(first)[1]["error"]["kind"] in ("cancelled", "unavailable")
+
+
 def test_a_broken_connection_leaves_a_snapshot_and_the_job_goes_on(engine, base, client):
     data = put(client, rows(400))
     lost = engine.client()
