@@ -606,11 +606,13 @@ describe("faults", () => {
 
   test("a cancel that another server took stops the job here; until it has stopped, no server begins the next", async () => {
     const modelId = await newModel()
+    const begun = Promise.withResolvers<void>()
     const [told, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const slow = new FakeEngine({
       train: async (params, call) => {
         if (params.job_id !== held) return writeFakeCheckpoint(params, 0)
         call.cancelled.addEventListener("abort", () => told.resolve())
+        begun.resolve()
         await stopped.promise
         throw new EngineFailure("cancelled", "cancelled")
       },
@@ -618,7 +620,7 @@ describe("faults", () => {
     const held = await addJob(catalog.database, { modelId })
     const one = await start(slow, { exclusive: false })
     one.scheduler.wake()
-    await ended(held, "running")
+    await begun.promise
     const other = new FakeEngine()
     const two = await start(other, { exclusive: false, owner: "two" })
     const next = await addJob(catalog.database, { modelId })
