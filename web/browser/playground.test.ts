@@ -308,6 +308,10 @@ test("an answer that was put right is neither marked nor voted on: its call hold
   await answered(page, "returns-agent@latest", "heddle/tiny")
   const tiny = column(page, "heddle/tiny")
   await tiny.getByRole("button", { name: "Edit" }).click()
+  await tiny.getByRole("button", { name: "Put right" }).click()
+  // Nothing was changed.
+  await tiny.getByRole("button", { name: "Better" }).waitFor()
+  await tiny.getByRole("button", { name: "Edit" }).click()
   await tiny.getByLabel("The answer as it should be").fill("10")
   await tiny.getByRole("button", { name: "Put right" }).click()
   await tiny.getByText("10", { exact: true }).waitFor()
@@ -419,18 +423,22 @@ test("a row whose answers were lost is saved once, and its call is told again", 
   await page.route("**/dataset_sources/link", (route) => route.fulfill(busy), { times: 1 })
   await dialog.getByRole("button", { name: "Save to lost-answers" }).click()
   await page.getByText("It may be saved or not: save it again.").waitFor()
+  // Somebody else has added a row to it since.
+  const latest = { project_id: filled.id, object_id: "lost-answers", digest: "latest" }
+  const { obj: saved } = await heddle.send<{ obj: { val: { rows: string } } }>("POST", "/obj/read", latest)
+  const rowsBefore = { project_id: filled.id, digest: saved.val.rows.split("/").at(-1) }
+  await heddle.send("POST", `/v2/${filled.id}/datasets`, { name: "lost-answers", rows: [{ n: 1 }] })
   await dialog.getByRole("button", { name: "Save to lost-answers" }).click()
   await page.getByText("The row is the last of lost-answers.").waitFor()
   await page.getByText("The row does not name the call that it came from.").waitFor()
   await page.getByRole("button", { name: "Try again" }).click()
   await page.getByText("The row does not name the call that it came from.").waitFor({ state: "detached" })
-  const { objs } = await heddle.send<{ objs: { val: { rows: string } }[] }>("POST", "/objs/query", {
+  const { objs } = await heddle.send<{ objs: object[] }>("POST", "/objs/query", {
     project_id: filled.id,
     filter: { object_ids: ["lost-answers"], latest_only: false },
   })
-  const table = { project_id: filled.id, digest: objs[0]?.val.rows.split("/").at(-1) }
-  const { rows } = await heddle.send<{ rows: object[] }>("POST", "/table/query", table)
-  expect([objs.length, rows.length]).toEqual([1, 1])
+  const { rows } = await heddle.send<{ rows: object[] }>("POST", "/table/query", rowsBefore)
+  expect([objs.length, rows.length]).toEqual([2, 1])
   const of = { project_id: filled.id, dataset_object_id: "lost-answers" }
   const { links } = await heddle.send<{ links: { source_id: string }[] }>("POST", "/dataset_sources/query", of)
   expect(links).toMatchObject([{ source_id: (await calls())[0]?.id }])
@@ -500,6 +508,9 @@ describe("an error stands where it belongs", () => {
     await page.getByRole("button", { name: "Send" }).click()
     const failed = column(page, "heddle/tiny").getByRole("alert")
     await failed.getByText("Nothing was asked.").waitFor()
+    // What was answered before would be gone.
+    const again = column(page, "heddle/tiny").getByRole("button", { name: "Ask again" })
+    expect([await again.first().isDisabled(), await again.last().isDisabled()]).toEqual([true, false])
     expect(await failed.innerText()).toContain("Temperature is a number from 0 to 2, not “abc”.")
     await temperature.fill("1")
     await temperature.press("Enter")

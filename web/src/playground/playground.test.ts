@@ -237,6 +237,14 @@ describe("votes", () => {
     expect(withVerdicts(judged ?? conversation, 0)).toBeNull()
   })
 
+  test("an answer that was put right is not voted on; the others are", () => {
+    const three = withColumn(conversation, 0, [said("better", { model: "a", callId: "1", isCorrected: true })])
+    expect(withVerdicts(three, 0)).toBeNull()
+    expect(votesOf(withVerdicts(three, 1) ?? three, false).map(({ callId }) => callId)).toEqual(["2", "3"])
+    const two = { ...three, columns: three.columns.slice(0, 2) }
+    expect(withVerdicts(two, null)).toBeNull()
+  })
+
   test("no difference is a vote, too", () => {
     const two = { ...conversation, columns: conversation.columns.slice(0, 2) }
     expect(votesOf(withVerdicts(two, null) ?? two, false)).toEqual([

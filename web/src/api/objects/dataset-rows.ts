@@ -80,7 +80,15 @@ async function addRow(
     }
   }
   // The same again is stored once; a row behind the newest version might be there twice.
-  if (sent !== null && isSame(sent.added, added)) return publish(sent)
+  if (sent !== null && isSame(sent.added, added)) {
+    try {
+      return await publish(sent)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      const digest = await versionWith(projectId, dataset, sent.table.digest)
+      if (digest !== null) return { digest, row: sent.table.row }
+    }
+  }
   for (let attempt = 1; ; attempt += 1) {
     // One after the other: each try is made of what the one before found.
     /* oxlint-disable no-await-in-loop */
@@ -95,6 +103,25 @@ async function addRow(
     }
     /* oxlint-enable no-await-in-loop */
   }
+}
+
+/** So many of the newest versions are looked through. */
+const mostVersions = 50
+
+/** The version that has this table; null: none of the newest. */
+async function versionWith(projectId: string, dataset: string, table: string): Promise<string | null> {
+  const query = {
+    project_id: projectId,
+    filter: { object_ids: [dataset] },
+    sort_by: [{ field: "created_at", direction: "desc" }],
+    limit: mostVersions,
+  }
+  const versions = elementTexts((await post("/objs/query", JSON.stringify(query))).get("objs") ?? "[]").map(memberTexts)
+  const found = versions.find((version) => {
+    const val = version.get("val")
+    return val !== undefined && tableOfDataset(val, projectId) === table
+  })
+  return found === undefined ? null : (JSON.parse(found.get("digest") ?? '""') as string)
 }
 
 function isSame(one: AddedRow, other: AddedRow): boolean {

@@ -32,7 +32,9 @@ export interface ColumnActions {
   stop: () => void
   setTurns: (turns: Turn[]) => void
   mark: (callId: string, mark: "good" | "bad") => void
-  /** Asks the model after these turns. */
+  /** What of the settings cannot be sent, in a sentence; null: nothing. */
+  problem: string | null
+  /** Asks the model after these turns; a problem of the settings is said in the answer's place. */
   goOn: (turns: Turn[]) => void
   /** Asks it to end an answer that is begun. */
   fork: (turns: Turn[], begun: { text: string; tokens: SampledToken[] }) => void
@@ -106,6 +108,7 @@ export function AnswerColumn(props: AnswerColumnProps) {
             color={color}
             compared={compared?.[at]?.text ?? null}
             isLast={at === turns.length - 1}
+            problem={actions.problem}
             onEdit={(text) => {
               const before = turns.slice(0, at)
               // An edited answer is corrected in place; an edited question is sent again.
@@ -189,6 +192,7 @@ function shownName(model: string): string {
 
 /** An edited text has no tokens, and what is said of it must not be stored with the call, which holds the text before. */
 function corrected(turn: Turn, text: string): Turn {
+  if (text === turn.text) return turn
   if (turn.answer === undefined) return { ...turn, text }
   return { ...turn, text, answer: { ...turn.answer, tokens: [], isCorrected: true } }
 }

@@ -15,12 +15,14 @@ interface AnswerTurnProps {
   color: AnswerColor
   compared: string | null
   isLast: boolean
+  /** Why nothing can be asked again, which would take the answer away. */
+  problem: string | null
   onEdit: (text: string) => void
   onAgain: () => void
   onFork: (token: number, other: string) => void
 }
 
-export function AnswerTurn({ turn, color, compared, isLast, onEdit, onAgain, onFork }: AnswerTurnProps) {
+export function AnswerTurn({ turn, color, compared, isLast, problem, onEdit, onAgain, onFork }: AnswerTurnProps) {
   const [edited, setEdited] = useState<string | null>(null)
   const { role, text, toolCalls, answer } = turn
   const isAnswer = role === "assistant"
@@ -84,7 +86,8 @@ export function AnswerTurn({ turn, color, compared, isLast, onEdit, onAgain, onF
               size="small"
               kind="quiet"
               icon={RotateCcw}
-              title={isLast ? undefined : "Takes away what follows"}
+              title={problem ?? (isLast ? undefined : "Takes away what follows")}
+              disabled={problem !== null}
               onClick={onAgain}
             >
               Ask again

@@ -1,9 +1,11 @@
 import { serverUrl } from "../../../base-path.ts"
-import { type Conversation, lastAnswer, smallOf } from "../../../playground/conversation.ts"
+import { type Conversation, smallOf, type Turn } from "../../../playground/conversation.ts"
 import type { CurrentProject } from "../../../shell/current-project.ts"
 import { projectPath } from "../../../url/project-path.ts"
 import { stringifySearch } from "../../../url/search.ts"
 import type { PlaygroundSearch } from "./playground-search.ts"
+
+const isRecorded = ({ answer }: Turn) => answer != null && answer.callId !== null
 
 /**
  * An address that opens in every browser: the small conversation itself, else the call of the newest answer of the first column
@@ -15,7 +17,7 @@ export function linkToConversation(
   search: PlaygroundSearch,
 ): string | null {
   const small = smallOf({ ...conversation, columns: [] })
-  const calls = conversation.columns.flatMap((column) => lastAnswer(column)?.answer.callId ?? [])
+  const calls = conversation.columns.flatMap(({ turns }) => turns.findLast(isRecorded)?.answer?.callId ?? [])
   const hasMore = conversation.columns.some(({ turns }) => turns.length > 1)
   const from = calls[0] ?? search.from
   const isSmall = small !== null && !hasMore

@@ -19,7 +19,7 @@ import type { CurrentProject } from "../../../shell/current-project.ts"
 import { useIsLeaving } from "../../../url/use-is-leaving.ts"
 import type { ColumnActions } from "./answer-column.tsx"
 import { ask, changeConversation, conversationNow, setConversation, stop } from "./conversations.ts"
-import { problemOf } from "./problem.ts"
+import { problemOf, settingsProblem } from "./problem.ts"
 import { useFirstModel } from "./use-first-model.ts"
 
 const route = getRouteApi("/signed-in/$entity/$project/playground/{-$conversation}")
@@ -71,6 +71,7 @@ export function useAsking({ project, id, conversation: given, models }: Asked): 
   const asked = conversation.prompt.at(-1)
   const isEmpty = asked?.role === "user" && asked.text.trim() === ""
   const canBegin = isEmpty && columns.length > 0 && columns.every(({ turns }) => turns.length === 0)
+  const wrong = settingsProblem(conversation, search)
   const hasProblem = (prompt: Turn[]) => problemOf({ ...conversation, prompt }, search) !== null
 
   /** From now on the tab keeps it, and the address says under which name. */
@@ -141,12 +142,15 @@ export function useAsking({ project, id, conversation: given, models }: Asked): 
     stop: () => stop(id, index),
     setTurns: (turns) => change(withColumn(conversation, index, turns)),
     mark: (callId, mark) => changeConversation(id, (now) => withAnswer(now, callId, { mark })),
+    problem: wrong,
     goOn: (turns) => {
       setConversation(id, withColumn(conversation, index, turns), true)
       if (named === undefined) void name(conversation, false)
       void ask({ projectId: project.id, id, column: index, parameters: search })
     },
     fork: (turns, begun) => {
+      // Nothing would be asked, and the answer that it begins in would be gone.
+      if (wrong !== null) return
       setConversation(id, withColumn(conversation, index, turns), true)
       void ask({ projectId: project.id, id, column: index, parameters: search, begun })
     },

@@ -19,8 +19,8 @@ export interface Vote {
   /** In which order the columns stand. */
   order: readonly number[]
   toggleBlind: () => void
-  canJudge: boolean
-  /** `winner`: a column; null: no difference. */
+  /** Whether one can vote so. `winner`: a column; null: no difference. */
+  canJudge: (winner: number | null) => boolean
   judge: (winner: number | null) => void
   isPending: boolean
   error: Error | null
@@ -44,7 +44,7 @@ export function useVote(projectId: string, id: string, conversation: Conversatio
       }
       void navigate({ search: (before) => ({ ...before, blind: isBlind ? undefined : true }), replace: true })
     },
-    canJudge: columns.length > 1 && withVerdicts(conversation, null) !== null,
+    canJudge: (winner) => columns.length > 1 && withVerdicts(conversation, winner) !== null,
     judge: (winner) => {
       const judged = withVerdicts(conversation, winner)
       if (judged === null || vote.isPending) return

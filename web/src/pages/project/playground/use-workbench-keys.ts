@@ -28,8 +28,8 @@ export function useWorkbenchKeys({ vote, sendOrRun, toNextMessage }: WorkbenchAc
       keys: `${place + 1}`,
       label: `column ${place + 1} is better`,
       group,
-      run: () => canJudge && judge(index),
+      run: () => canJudge(index) && judge(index),
     })),
-    { keys: "0", label: "no difference", group, run: () => canJudge && judge(null) },
+    { keys: "0", label: "no difference", group, run: () => canJudge(null) && judge(null) },
   ])
 }

@@ -54,7 +54,7 @@ export function WorkbenchBar({ project, asking, vote }: WorkbenchBarProps) {
                 size="small"
                 icon={Copy}
                 disabled
-                title="Run it first: it is too large for an address, and a link then names its recorded call"
+                title="It is more than an address holds, and has no recorded answer that a link could name"
               >
                 Copy link
               </Button>

@@ -79,7 +79,7 @@ export function Workbench(props: Asked) {
             first={columns[order[0] ?? 0]}
             models={models}
             actions={asking.actionsOf(index)}
-            onBetter={canJudge ? () => judge(index) : null}
+            onBetter={canJudge(index) ? () => judge(index) : null}
           />
         ))}
         {columns.length === 0 && models.models !== undefined && <p className={styles.none}>Add a model to ask.</p>}
@@ -94,7 +94,7 @@ export function Workbench(props: Asked) {
         onSend={send}
         tools={
           <>
-            {canJudge && (
+            {canJudge(null) && (
               <Button onClick={() => judge(null)} disabled={vote.isPending} keys="0">
                 No difference
               </Button>
