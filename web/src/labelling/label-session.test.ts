@@ -16,6 +16,7 @@ import {
 const item = (id: string) => ({ id, call_id: `call-${id}` }) as Item
 const offline = new ApiError("The server does not answer.", { status: 0, code: "offline" })
 const refused = (status: number) => new ApiError("no", { status, code: "x", requestId: "req" })
+const labels = [{ feedbackId: "f", field: "tone", ref: "weave:///e/p/object/tone:1", value: "rude", suggestion: null }]
 const rude: Draft = { answers: { tone: "rude" }, note: "" }
 
 function memory(): LabelMemory {
@@ -62,7 +63,7 @@ function work(queue: ReturnType<typeof queueOf>, kept = memory()) {
   const session = new LabelSession({ ...options, requests: queue.requests })
   const heldIds = () => session.current().held.map(({ id }) => id)
   const label = (id: string) =>
-    session.finish([{ item: item(id), state: "completed", draft: rude, labels: [], note: null, text: "rude" }])
+    session.finish([{ item: item(id), state: "completed", draft: rude, labels, note: null, text: "rude" }])
   return { session, heldIds, label, kept }
 }
 
@@ -149,6 +150,38 @@ describe("items in hand", () => {
     label("a")
     await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
     now.mockRestore()
+    expect(queue.log.filter((one) => one.startsWith("save"))).toEqual([])
+  })
+
+  test("one behind the first, which may have gone to somebody else, is asked for before its labels are stored", async () => {
+    const queue = queueOf("a", "b", "c")
+    const { session, heldIds, label } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b", "c"])
+    queue.requests.hold = () => Promise.reject(refused(409))
+    label("b")
+    await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
+    session.finish([skippedItem(item("c"), emptyDraft, "")])
+    await expect.poll(() => queue.log.includes("finish c")).toBe(true)
+    expect(queue.log.filter((one) => one.startsWith("save b"))).toEqual([])
+  })
+
+  test("one whose sending had no answer is finished before its labels are stored, once its lease has ended", async () => {
+    const queue = queueOf("a", "b")
+    const { session, heldIds, label } = work(queue)
+    session.open(null)
+    await expect.poll(heldIds).toEqual(["a", "b"])
+    const { save, finish } = queue.requests
+    queue.requests.save = () => Promise.reject(offline)
+    label("a")
+    await expect.poll(() => session.current().error).toBe(offline)
+    queue.requests.save = save
+    queue.requests.finish = () => Promise.reject(refused(409))
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 61_000)
+    session.retry()
+    await expect.poll(() => session.current().waiting[0]?.refusal?.status).toBe(409)
+    now.mockRestore()
+    queue.requests.finish = finish
     expect(queue.log.filter((one) => one.startsWith("save"))).toEqual([])
   })
 
@@ -286,7 +319,7 @@ describe("what cannot be sent", () => {
     expect(again.session.current().waiting.map((one) => one.item.id)).toEqual(["a"])
     again.session.open(null)
     await expect.poll(again.heldIds).toEqual(["b"])
-    expect(queue.log.filter((one) => one.endsWith(" a"))).toEqual(["save a", "finish a"])
+    expect(queue.log.filter((one) => one.endsWith(" a"))).toEqual(["finish a", "save a"])
     expect([kept.waiting(), kept.drafts().size]).toEqual([[], 0])
   })
 

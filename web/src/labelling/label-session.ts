@@ -242,7 +242,7 @@ export class LabelSession {
     const added = entries.map((entry, index): WaitingItem => ({
       ...entry,
       at: at + index,
-      isUnsure: before + index > 0 || entry.item.id === this.#state.lost,
+      isUnsure: before + index > 0 || this.#mayBeGone(entry.item.id),
       refusal: null,
     }))
     for (const entry of added) memory.setWaiting(entry.item.id, entry)
@@ -280,7 +280,7 @@ export class LabelSession {
       try {
         const isOwn = await this.#options.requests.undo(itemId)
         this.#reopen(entry)
-        if (!isOwn) this.#set({ lost: itemId })
+        this.#set(isOwn ? { leases: this.#leasesWith([itemId]) } : { lost: itemId })
         this.#noteAnswer()
       } catch (error) {
         this.#set({ undoError: error as ApiError })
@@ -359,7 +359,6 @@ export class LabelSession {
     this.#set({
       held: [item, ...this.#state.held.filter(({ id }) => id !== item.id)],
       phase: "working",
-      leases: this.#leasesWith([item.id]),
       undoError: null,
     })
     this.setDraft(item.id, draft)
@@ -373,6 +372,12 @@ export class LabelSession {
   #leasesWith(ids: readonly string[]): Map<string, number> {
     const end = Date.now() + this.#options.leaseSeconds * 1000
     return new Map([...this.#state.leases, ...ids.map((id) => [id, end] as const)])
+  }
+
+  /** Whether somebody may have been given the item meanwhile: all but the first that is in hand may go to others. */
+  #mayBeGone(itemId: string): boolean {
+    const { held, lost } = this.#state
+    return itemId !== held[0]?.id || itemId === lost || this.#late.has(itemId)
   }
 
   /** Whether the lease has ended, as far as is known here. */
@@ -400,11 +405,18 @@ export class LabelSession {
       const { id } = entry.item
       this.#sending = id
       try {
-        // Labels of an item that went to somebody else are not stored; one that was sent before is known to be ours.
-        if ((entry.isUnsure || this.#isOver(id)) && !this.#tried.has(id)) await requests.hold(id)
+        // Labels of an item that went to somebody else are not stored. One whose labels may be stored already is not held again.
+        const [wasTried, isOver] = [this.#tried.has(id), this.#isOver(id)]
+        const says = entry.labels.length > 0 || entry.note !== null
+        if (says && !wasTried && (entry.isUnsure || isOver)) await requests.hold(id)
         this.#tried.add(id)
-        await requests.save(entry)
-        await requests.finish(id, entry.state)
+        if (wasTried && isOver) {
+          await requests.finish(id, entry.state)
+          await requests.save(entry)
+        } else {
+          await requests.save(entry)
+          await requests.finish(id, entry.state)
+        }
         this.#dropWaiting(id)
         // It may have been taken in hand again since.
         if (!this.#state.held.some((item) => item.id === id)) this.setDraft(id, emptyDraft)
