@@ -17,7 +17,7 @@ export async function removeRows(
     const rows = await traces.rows(`select 1 from ${table} where ${condition} limit 1`, parameters)
     if (rows.length === 0) continue
     found = true
-    await traces.command(`alter table ${table} delete where ${condition} settings mutations_sync = 2`, parameters)
+    await traces.command(`alter table ${table} delete where ${condition} settings mutations_sync = 2`, parameters, true)
   }
   return found
 }

@@ -93,7 +93,7 @@ export async function removeMaskedSpans(traces: TraceStore): Promise<boolean> {
       where database = currentDatabase() and table = 'agent_spans' and active and has_lightweight_delete limit 1`,
   )
   if (masked.length === 0) return false
-  await traces.command("alter table agent_spans apply deleted mask settings mutations_sync = 2")
+  await traces.command("alter table agent_spans apply deleted mask settings mutations_sync = 2", {}, true)
   return true
 }
 

@@ -111,6 +111,7 @@ async function copyStretch(
     `insert into ${callsTable} (sort_time, ${columns.join(", ")})
       select ${sortTimeSql}, ${columns.join(", ")} ${source} ${copySettings}`,
     parameters,
+    true,
   )
   await traces.command(
     `insert into ${callPlacesTable} (kind, project_id, key, started_at, id, sort_time)
@@ -118,6 +119,7 @@ async function copyStretch(
         select project_id, ${sortTimeSql} as sort_time, arrayJoin(${placesOfRowSql}) as place ${source}
       ) ${copySettings}`,
     parameters,
+    true,
   )
 }
 

@@ -29,7 +29,7 @@ export class ClickHouseTraces implements TraceStore {
   readonly queues: readonly FairQueue[]
   readonly isExclusive = false
   readonly #client: ClickHouseClient
-  /** For statements that may take longer than a query. A machine that vanishes ends them too: the pool's agents keep TCP alive. */
+  /** For statements that may take longer than a query. Of a machine that vanished TCP tells after a quarter of an hour or so. */
   readonly #patient: ClickHouseClient
   readonly #queues: TraceQueues
   readonly #reachability: Reachability
@@ -131,10 +131,11 @@ export class ClickHouseTraces implements TraceStore {
     )
   }
 
-  /** A mutation takes as long as it takes. One that is given up goes on, and is then done again beside itself. */
-  async command(sql: string, parameters: TraceParameters = {}): Promise<void> {
+  /** A mutation of many rows takes as long as it takes. One that is given up goes on, and is then done again beside itself. */
+  async command(sql: string, parameters: TraceParameters = {}, isLong = false): Promise<void> {
+    const client = isLong ? this.#patient : this.#client
     await this.#queues.inserts.run("heavy", () =>
-      this.#ask(() => this.#patient.command({ query: sql, query_params: { ...parameters } })),
+      this.#ask(() => client.command({ query: sql, query_params: { ...parameters } })),
     )
   }
 

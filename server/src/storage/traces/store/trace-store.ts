@@ -82,8 +82,8 @@ export interface TraceStore {
    * apostrophes, those in it doubled; `\\N` is null, nothing is the default of the column.
    */
   insertCsv(table: string, columns: readonly string[], rows: Buffer): Promise<void>
-  /** Runs a statement that gives no rows. */
-  command(sql: string, parameters?: TraceParameters): Promise<void>
+  /** Runs a statement that gives no rows. `isLong`: it goes through many rows, and may take half an hour. */
+  command(sql: string, parameters?: TraceParameters, isLong?: boolean): Promise<void>
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
   close(): Promise<void>

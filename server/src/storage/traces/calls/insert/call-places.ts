@@ -154,6 +154,7 @@ export async function addPlacesByTime(traces: TraceStore, calls: string, paramet
       select ${kinds.time}, project_id, '', assumeNotNull(started_at), id, sort_time from ${callsFinal} where ${calls}
       settings max_threads = 1, max_insert_threads = 1`,
     parameters,
+    true,
   )
 }
 

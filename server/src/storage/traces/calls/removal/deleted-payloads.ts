@@ -64,5 +64,6 @@ async function emptyPayloads(traces: TraceStore, slice: CallSlice): Promise<void
   await traces.command(
     `alter table ${callsTable} update ${emptied} where ${condition} settings mutations_sync = 2`,
     sliceParameters(slice),
+    true,
   )
 }

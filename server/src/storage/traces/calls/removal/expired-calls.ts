@@ -81,6 +81,7 @@ async function deleteFrom(traces: TraceStore, slice: CallSlice, startedUntil: st
       select project_id, sort_time, id, {deletedAt:DateTime64(3, 'UTC')} ${expired}
       settings max_threads = 1, max_insert_threads = 1`,
     { ...parameters, deletedAt },
+    true,
   )
   return count
 }
