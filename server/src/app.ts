@@ -143,9 +143,10 @@ async function compose(
   const secret = await settledSecret(database, dataDir, { isEmbedded: config.postgresUrl === null })
   await bootstrap(database, config.entity, config.adminKey)
   const ledger = new TokenLedger(stores.traces, log)
-  await recoverUsage(dataDir, database, log)
+  const usageLeft = await recoverUsage(dataDir, database, log)
   const gateway = new Gateway({
     database,
+    usageLeft,
     engine,
     dataDir,
     shippedBases: shippedModels,

@@ -79,6 +79,11 @@ export interface Engine {
 }
 
 /** A call that did not end with a result: the protocol's error object (`wire/engine/frames.ts`) as an exception. */
+/** The engine is away, or died under the call. */
+export function isEngineAway(error: unknown): boolean {
+  return error instanceof EngineFailure && error.kind === "unavailable"
+}
+
 export class EngineFailure extends Error {
   override readonly name = "EngineFailure"
   readonly kind: EngineErrorKind

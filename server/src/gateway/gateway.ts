@@ -9,6 +9,7 @@ import {
   type EngineCall,
   type EngineEvent,
   EngineFailure,
+  isEngineAway,
   type EngineParams,
   type EngineResult,
 } from "../engines/engine.ts"
@@ -42,6 +43,8 @@ export interface GatewayOptions {
   secret: Buffer
   ledger: TokenLedger
   log: ErrorLog
+  /** Of {@link recoverUsage}. */
+  usageLeft?: readonly UsageRow[]
   limits: AdmissionLimits & RolloutLimits
   /** How long a request waits for an engine that is starting. */
   engineWaitMs?: number
@@ -117,7 +120,7 @@ export class Gateway {
     this.#engineWaitMs = options.engineWaitMs ?? 30_000
     this.#admission = new Admission(options.limits)
     this.#attribution = new Attribution(database)
-    this.#usage = new UsageWriter(database, options.log)
+    this.#usage = new UsageWriter(database, options.log, options.usageLeft)
     this.#rollouts = new RolloutTurns(database, options.limits)
     this.#journal = new UsageJournal(dataDir, () => this.#unstoredUsage(), options.log)
   }
@@ -222,7 +225,7 @@ export class Gateway {
     try {
       await this.#ready(signal)
       const result = await compute().catch(async (error: unknown) => {
-        if (!isLost(error)) throw error
+        if (!isEngineAway(error)) throw error
         await this.#ready(signal)
         return compute()
       })
@@ -265,7 +268,7 @@ export class Gateway {
           sampling = null
           return result
         } catch (error) {
-          if (hasStarted || attempt === 2 || !isLost(error)) throw error
+          if (hasStarted || attempt === 2 || !isEngineAway(error)) throw error
           await this.#ready(either)
         }
       }
@@ -391,11 +394,6 @@ function whatServes({ served: { base, adapter }, request, cacheSalt }: AdmittedR
 
 function weightsKey({ base, adapter }: ServedModel): string {
   return adapter?.key ?? base.name
-}
-
-/** The engine died under the call: it may be tried again, once (inference-api 11.4 rule 4). */
-function isLost(error: unknown): boolean {
-  return error instanceof EngineFailure && error.kind === "unavailable"
 }
 
 function clientError(error: unknown): unknown {

@@ -5,7 +5,7 @@
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { isPassing } from "../errors.ts"
+import { isPassing, isStoreUnavailable } from "../errors.ts"
 import type { ErrorLog } from "../log.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
@@ -69,23 +69,26 @@ export class UsageJournal {
   }
 }
 
-/** Puts what a killed server has left into the ledger. */
-export async function recoverUsage(dataDir: string, database: CatalogDatabase, log: ErrorLog): Promise<void> {
+/** Puts what a killed server has left into the ledger. Returns the rows for which the catalog has no room; their file stays. */
+export async function recoverUsage(dataDir: string, database: CatalogDatabase, log: ErrorLog): Promise<UsageRow[]> {
   const file = fileOf(dataDir)
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return ""
     throw error
   })
   const rows = text.split("\n").flatMap((line) => rowIn(line, log))
+  const left: UsageRow[] = []
   for (let from = 0; from < rows.length; from += rowsPerInsert) {
     const some = rows.slice(from, from + rowsPerInsert)
     // A project that was deleted meanwhile must not keep the server from starting.
     await insertUsage(database, some).catch((error: unknown) => {
-      if (isPassing(error)) throw error
-      log.error({ err: error, rows: some }, lost)
+      if (isStoreUnavailable(error)) throw error
+      if (isPassing(error)) left.push(...some)
+      else log.error({ err: error, rows: some }, lost)
     })
   }
-  await rm(file, { force: true })
+  if (left.length === 0) await rm(file, { force: true })
+  return left
 }
 
 /** A machine that lost its power may leave a file that is not whole; that must not keep the server from starting either. */

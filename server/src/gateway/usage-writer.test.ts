@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { KyselyPlugin } from "kysely"
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { openTestCatalog, type TestCatalog } from "../../test/support/test-catalog.ts"
-import { HeddleError } from "../errors.ts"
+import { diskFull, HeddleError } from "../errors.ts"
 import type { UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import { recoverUsage, UsageJournal } from "./usage-journal.ts"
 import { UsageWriter } from "./usage-writer.ts"
@@ -14,12 +14,14 @@ import { UsageWriter } from "./usage-writer.ts"
 const noted = "usage-in-progress.jsonl"
 let catalog: TestCatalog
 let isAway = false
+let isFull = false
 let logged: string[] = []
 const log = { error: (_object: object, message: string) => void logged.push(message) }
 
 const outage: KyselyPlugin = {
   transformQuery: ({ node }) => {
     if (isAway) throw new HeddleError("catalog_unavailable", "the catalog cannot be reached")
+    if (isFull) throw diskFull()
     return node
   },
   transformResult: ({ result }) => Promise.resolve(result),
@@ -31,6 +33,7 @@ beforeAll(async () => {
 afterAll(() => catalog.close())
 beforeEach(async () => {
   isAway = false
+  isFull = false
   logged = []
   await catalog.database.deleteFrom("completion_usage").execute()
   // Nobody waits for the answers of these requests.
@@ -38,8 +41,8 @@ beforeEach(async () => {
   return () => timeout.mockRestore()
 })
 
-function open() {
-  const writer = new UsageWriter(catalog.database.withPlugin(outage), log)
+function open(left: UsageRow[] = []) {
+  const writer = new UsageWriter(catalog.database.withPlugin(outage), log, left)
   const journal = new UsageJournal(catalog.dataDir, () => writer.waiting, log)
   const close = async () => {
     await writer.close()
@@ -92,6 +95,21 @@ test("a server that stops while the catalog is away leaves its rows to the next 
   )
   isAway = false
   await recoverUsage(catalog.dataDir, catalog.database, log)
+  expect([await stored(), await files(), logged]).toEqual([["00000", "00001"], [], []])
+})
+
+test("a server that starts while the catalog has no room keeps what the one before left, and stores it when there is some", async () => {
+  const before = open()
+  await addWhileAway(before.writer, 2)
+  await before.close()
+  ;[isAway, isFull] = [false, true]
+  const left = await recoverUsage(catalog.dataDir, catalog.database.withPlugin(outage), log)
+  expect([left.length, await files()]).toEqual([2, [noted]])
+  const { close } = open(left)
+  await close()
+  expect([await stored(), await files()]).toEqual([[], [noted]])
+  isFull = false
+  await open(await recoverUsage(catalog.dataDir, catalog.database.withPlugin(outage), log)).close()
   expect([await stored(), await files(), logged]).toEqual([["00000", "00001"], [], []])
 })
 

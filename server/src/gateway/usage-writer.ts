@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import type { ErrorLog } from "../log.ts"
-import { isPassing } from "../errors.ts"
+import { diskFull, isPassing } from "../errors.ts"
 import type { CatalogDatabase } from "../storage/catalog/open-catalog.ts"
 import { insertUsage, type UsageRow } from "../storage/catalog/inference/completion-usage.ts"
 import { retryWhile, retryWhileUnavailable } from "../storage/retry-while-unavailable.ts"
@@ -28,9 +28,11 @@ export class UsageWriter {
   readonly #closing = new AbortController()
   #storing: Promise<void> | null = null
 
-  constructor(database: CatalogDatabase, log: ErrorLog) {
+  /** `left`: rows that an earlier server could not store. */
+  constructor(database: CatalogDatabase, log: ErrorLog, left: readonly UsageRow[] = []) {
     this.#database = database
     this.#log = log
+    for (const usage of left) this.#keep({ ...usage, id: usage.id ?? randomUUID() }, diskFull())
     const insert = (rows: UsageRow[]) =>
       retryWhileUnavailable(AbortSignal.timeout(patienceMs), () => insertUsage(database, rows))
     this.#group = new GroupCommit(insert, rowsPerInsert)

@@ -8,6 +8,7 @@ import {
   type Engine,
   type EngineCall,
   EngineFailure,
+  isEngineAway,
   type EngineMember,
   type EngineParams,
   type EngineState,
@@ -100,7 +101,7 @@ export class EnginePool implements Engine {
       if (isAtHome && failure?.kind === "unavailable") throw failure
       refusal = firstRefusal(refusal, failure)
       const { member, isHome } = await this.#homes.place(params, tried, signal).catch((error: unknown) => {
-        throw refusal !== null && isUnavailable(error) ? this.#endOfJob(refusal, params.base, tried) : error
+        throw refusal !== null && isEngineAway(error) ? this.#endOfJob(refusal, params.base, tried) : error
       })
       isAtHome = isHome
       tried.add(member)
@@ -160,10 +161,6 @@ function placedBy(method: EngineMethod, params: unknown): Placed {
 function firstRefusal(before: EngineFailure | null, failure: EngineFailure | null): EngineFailure | null {
   if (failure !== null && !isOfBase(failure) && failure.kind !== "out_of_memory") throw failure
   return before ?? failure
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof EngineFailure && error.kind === "unavailable"
 }
 
 /** Those that are preferred, or all where none is. */
