@@ -20,6 +20,7 @@ import {
   artifactsWithoutCheckpoint,
   type CheckpointFile,
   checkpointsWithoutArtifact,
+  hasJobs,
   isCheckpoint,
   listCheckpointArtifact,
   type UnlistedCheckpoint,
@@ -322,11 +323,23 @@ export async function adoptEarlierVersions(
   }
 }
 
-/** {@link adoptVersion} of one that was committed as no checkpoint: it stays what it is if it cannot be one. */
+/** Versions whose files are no adapter, which never changes: they are not read again. */
+const noAdapters = new WeakMap<CatalogDatabase, Set<string>>()
+
+/**
+ * {@link adoptVersion} of one that was committed as no checkpoint: it stays what it is if it cannot be one, and once a job of
+ * the model was made, as it would get between the steps that jobs make.
+ */
 export async function adoptIfPossible(stores: LoraStores, version: NamedVersion, modelId: string): Promise<void> {
+  const { database } = stores
+  const known = noAdapters.get(database) ?? new Set()
+  if (known.has(version.id) || (await hasJobs(database, modelId))) return
   try {
     await adoptVersion(stores, version, modelId)
   } catch (error) {
-    if (!isRefusal(error) || isPassing(error)) throw error
+    if (!isRefusal(error)) throw error
+    const { code } = error
+    if (isPassing(error)) throw error
+    if (code === "invalid_request") noAdapters.set(database, known.add(version.id))
   }
 }

@@ -15,7 +15,7 @@ interface MadeFrom extends LoraStores {
 
 /**
  * Versions of the `lora` artifact of the name that were logged before are its checkpoints. For a model that exists they are
- * looked for too: the request that made it may have been interrupted.
+ * looked for too: the request that made it may have been interrupted. It is given whatever becomes of them.
  * @throws {HeddleError} 403 unknown entity; 422 unknown base model; 409 the name is taken and
  * `return_existing` is false.
  */
@@ -24,8 +24,10 @@ export async function makeModel(
   principal: Principal,
   body: CreateModelBody,
 ): Promise<ModelRecord> {
-  const model = await existingOrMade(dependencies, principal, body)
-  await adoptEarlierVersions(dependencies, model)
+  const { model, isNew } = await existingOrMade(dependencies, principal, body)
+  await adoptEarlierVersions(dependencies, model).catch((error: unknown) => {
+    if (isNew) throw error
+  })
   return model
 }
 
@@ -33,20 +35,20 @@ async function existingOrMade(
   { database, baseModels }: MadeFrom,
   principal: Principal,
   body: CreateModelBody,
-): Promise<ModelRecord> {
+): Promise<{ model: ModelRecord; isNew: boolean }> {
   const entity = entityNamed(principal, body.entity ?? null)
   const id = await findProject(database, entity.id, body.project)
   requireRight(principal, principal.right, { id, entityId: entity.id, name: `${entity.name}/${body.project}` })
   const existing = await existingModel(database, entity, body)
-  if (existing !== null) return existing
+  if (existing !== null) return { model: existing, isNew: false }
   const base = await baseModels.find(body.base_model, principal)
   const projectId = await ensureProject(database, entity.id, body.project)
   const model = { projectId, name: body.name, baseModel: base.name, basePath: base.path }
   const made = await createModel(database, model)
-  if (made !== null) return made
+  if (made !== null) return { model: made, isNew: true }
   // Another request took the name meanwhile.
   const winner = await existingModel(database, entity, body)
-  if (winner !== null) return winner
+  if (winner !== null) return { model: winner, isNew: false }
   throw new HeddleError("conflict", nameTaken(entity, body))
 }
 

@@ -205,6 +205,8 @@ test("law 2, platform-wandb 9.5: what an interrupted registration left becomes c
     const blob = blobOf(config)
     await rename(blob, `${blob}.aside`)
     await expect(register(name)).rejects.toThrow("Internal server error")
+    // Whoever asks for the model has it all the same.
+    expect(await register(name, true)).toBe(await idOf(name))
     await rename(`${blob}.aside`, blob)
     expect(await stepsOf(await idOf(name))).toEqual([0])
     return id
@@ -216,6 +218,13 @@ test("law 2, platform-wandb 9.5: what an interrupted registration left becomes c
   const another = newName()
   await commit(opened.acme, await logged(another))
   expect(await stepsOf(await idOf(another))).toEqual([0, 3])
+  const trained = newName()
+  const late = await logged(trained)
+  await train(await idOf(trained))
+  await commit(opened.acme, late)
+  await register(trained, true)
+  // Steps that jobs make go on from one another; none gets between them.
+  expect(await stepsOf(await idOf(trained))).toEqual([0, 1])
 })
 
 test("law 2, platform-wandb 9.5: a commit whose checkpoint cannot be stored changes nothing, and may be sent again", async () => {

@@ -188,13 +188,16 @@ export async function isCheckpoint(database: CatalogDatabase, artifactId: string
   return row !== undefined && row.checkpoint_id !== null
 }
 
-/**
- * Versions of a model's collection that are no checkpoint of it yet, with what they are called. None once a job of the
- * model was made: a version would get between the steps that jobs make.
- */
+/** Whether a job of the model was ever made. */
+export async function hasJobs(database: CatalogDatabase, modelId: string): Promise<boolean> {
+  const job = database.selectFrom("training_jobs").select("id").where("model_id", "=", modelId).limit(1)
+  return (await job.executeTakeFirst()) !== undefined
+}
+
+/** Versions of a model's collection that are no checkpoint of it yet, with what they are called. */
 export async function versionsToAdopt(
   database: CatalogDatabase,
-  { id, projectId, name }: { id: string; projectId: string; name: string },
+  { projectId, name }: { projectId: string; name: string },
 ): Promise<{ id: string; aliases: string[] }[]> {
   const { rows } = await sql<{ id: string; aliases: string[] }>`
     select a.id, coalesce(json_agg(l.alias) filter (where l.alias is not null), '[]') as aliases
@@ -202,7 +205,6 @@ export async function versionsToAdopt(
     left join artifact_aliases l on l.artifact_id = a.id and l.collection_id = c.id
     where c.project_id = ${projectId} and c.name = ${name} and c.type = 'lora' and c.kind = 'sequence'
       and a.checkpoint_id is null
-      and not exists (select 1 from training_jobs j where j.model_id = ${id})
     group by a.id, a.version order by a.version`.execute(database)
   return rows
 }
