@@ -522,6 +522,16 @@ test("platform-wandb 9.2: what several processes make together stays while a run
   await age(id)
   await beat("third")
   expect(await collectOfYesterday()).toBe(1)
+
+  // What a run makes by itself and never ends goes, also while the run goes on: nobody could delete it.
+  const own = await createArtifact(
+    opened.acme,
+    { ...newNames(), entity, project, input: { runName: "first" } },
+    artifactDigest({}),
+  )
+  await age(own.id)
+  await beat("first")
+  expect(await collectOfYesterday()).toBe(1)
 })
 
 test("law 1: a version that is committed while abandoned artifacts are removed stays", async () => {

@@ -3,15 +3,16 @@ import { type RawBuilder, sql } from "kysely"
 import type { CatalogDatabase } from "../open-catalog.ts"
 
 /**
- * SQL: nobody has worked on the artifact since `before`, nor has a run of it: the one that began it, or one of the group whose
- * processes make it together. The group's name is what the client takes as its `distributedID`, unless it is told another.
+ * SQL: nobody has worked on the artifact since `before`, nor, where several processes make it together, has a run of them: the
+ * one that began it, or one of its group. The group's name is what the client takes as its `distributedID`, unless it is told another.
  */
 export function isAbandoned(before: Date): RawBuilder<boolean> {
   const isAtWork = sql<boolean>`r.heartbeat_at >= ${before}`
   return sql<boolean>`(artifacts.state = 'pending' and artifacts.created_at < ${before} and artifacts.updated_at < ${before}
-    and not exists (select 1 from runs r where r.id = artifacts.run_id and ${isAtWork})
-    and (artifacts.distributed_id is null or not exists (select 1 from runs r
-      where r.project_id = artifacts.project_id and r.group_name = artifacts.distributed_id and ${isAtWork})))`
+    and (artifacts.distributed_id is null or not (
+      exists (select 1 from runs r where r.id = artifacts.run_id and ${isAtWork})
+      or exists (select 1 from runs r
+        where r.project_id = artifacts.project_id and r.group_name = artifacts.distributed_id and ${isAtWork}))))`
 }
 
 const minuteMs = 60_000
