@@ -18,13 +18,19 @@ export function toItems(input: ResponsesRequest["input"]): ResponseInputItem[] {
   })
 }
 
-/** The same items, those with an id of one before them with an id of their own: clients page through them by their ids. */
+/**
+ * The same items, those with an id of one before them with another, which is the same each time: clients page through them by
+ * their ids.
+ */
 export function withUniqueIds(items: readonly ResponseInputItem[]): ResponseInputItem[] {
+  const taken = new Set(items.map(({ id }) => id))
   const before = new Set<ResponseInputItem["id"]>()
-  return items.map((item) => {
-    const unique = before.has(item.id) ? { ...item, id: ownId(item) } : item
-    before.add(unique.id)
-    return unique
+  return items.map((item, place) => {
+    let { id } = item
+    for (let turn = place; before.has(id) || (id !== item.id && taken.has(id)); turn += items.length)
+      id = `${item.id}_${turn}`
+    before.add(id)
+    return id === item.id ? item : { ...item, id }
   })
 }
 

@@ -26,7 +26,7 @@ import { refused } from "../unsupported.ts"
 import { inputTokensRoute } from "./input-tokens-route.ts"
 import { cancelled, OpenResponses } from "./open-responses.ts"
 import { isStored, ResponseEvents, type ResponseFrame, toResponse, unfinished } from "./response-answer.ts"
-import { toItems } from "./response-items.ts"
+import { toItems, withUniqueIds } from "./response-items.ts"
 import { exactResponsesFields, toResponsesCall } from "./responses-request.ts"
 import { StoredResponses } from "./stored-responses.ts"
 
@@ -189,7 +189,7 @@ function storedRoutes(stored: StoredResponses): Route[] {
       response: inputItemList,
       handle: async ({ params, query: { limit, order, after }, principal }) => {
         const { input } = await stored.read(principal, params.response_id)
-        const all = parseExact(input) as ResponseInputItem[]
+        const all = withUniqueIds(parseExact(input) as ResponseInputItem[])
         const ordered = order === "asc" ? all : all.toReversed()
         const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
         if (after !== undefined && from === 0) throw noSuchItem(after)

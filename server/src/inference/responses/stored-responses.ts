@@ -16,7 +16,6 @@ import {
 import { MAX_CALL_BYTES } from "../../wire/engine/frames.ts"
 import type { ResponseAnswer, ResponseInputItem, ResponsesRequest } from "../../wire/inference/responses.ts"
 import { isReference, responseOfItem } from "./item-ids.ts"
-import { withUniqueIds } from "./response-items.ts"
 
 type ResponseLimits = Pick<Limits, "stored_responses_per_project" | "stored_response_days">
 
@@ -48,7 +47,7 @@ export class StoredResponses {
     await insertStoredResponse(this.#database, {
       id: answer.id,
       projectId,
-      input: JSON.stringify(withUniqueIds(items)),
+      input: JSON.stringify(items),
       answer: JSON.stringify(answer),
       days: this.#limits.stored_response_days,
     })
