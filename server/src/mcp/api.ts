@@ -86,7 +86,7 @@ export class Api {
     })
     // Nobody goes on working for what is not read.
     if (isCut) leaving.abort()
-    if (answer.statusCode !== 200) throw new ToolError(refusalOf(answer, text))
+    if (answer.statusCode !== 200) throw new ToolError(refusalOf(answer, text), answer.statusCode)
     return { text, isCut }
   }
 }

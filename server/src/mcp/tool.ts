@@ -29,6 +29,13 @@ export function tool<I extends z.ZodObject>(definition: Tool<I>): Tool {
 /** What a model reads in place of a result: it names the bad value and the way out. */
 export class ToolError extends Error {
   override readonly name = "ToolError"
+  /** What the API answered; null: the error is not one of its answers. */
+  readonly status: number | null
+
+  constructor(message: string, status: number | null = null) {
+    super(message)
+    this.status = status
+  }
 }
 
 export const projectField = z

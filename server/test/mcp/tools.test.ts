@@ -203,6 +203,25 @@ describe("finding", () => {
       note: "Deeper calls are hidden; search_calls with where trace_id is this trace, and get_call, reach them.",
     })
 
+    // Ten steps, each a chain of four; seventy failures make the tree too large below the third level.
+    const deep = opened.acme.newProject()
+    await store(deep, 113, (n) => ({
+      trace_id: uuid(1),
+      parent_id: n === 1 ? null : uuid(n <= 11 || n === 42 ? 1 : n <= 41 ? n - 10 : n === 43 ? 42 : 43),
+      op_name: n > 41 ? "check" : ["agent", "step", "tool", "reader", "file"][Math.ceil((n - 1) / 10)],
+      exception: n > 43 ? "x".repeat(590) : null,
+    }))
+    expect(await acme.use("get_trace", { project: deep, trace_id: uuid(1) })).toMatchObject({
+      tree: [
+        {
+          children: [
+            { op: "step", folded: 10, children: [{ op: "tool", hidden: 20 }] },
+            { op: "check", children: [{ op: "check", hidden: 70 }] },
+          ],
+        },
+      ],
+    })
+
     const wide = opened.acme.newProject()
     await store(wide, 60, () => ({ trace_id: uuid(1), exception: "x".repeat(590) }))
     const { tree, note } = await acme.use<{ tree: object[]; note: string }>("get_trace", {

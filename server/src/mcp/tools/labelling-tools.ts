@@ -126,17 +126,15 @@ export const labellingTools: readonly Tool[] = [
         )
       }
       const item = await itemOf(api, { project, queue_id, item_id })
-      const known = names.length === 0 ? [] : await fieldsOf(api, project, queue_id)
+      const refs = names.length === 0 ? [] : await refsOf(api, project, queue_id)
       const batch = names.map((name) => {
-        const field = known.find((one) => one.field === name)
-        if (field === undefined) {
-          throw new ToolError(
-            `labels: the queue has no field "${name}"; it has ${known.map((one) => one.field).join(", ")}`,
-          )
+        const ref = refs.find((one) => nameOf(one) === name)
+        if (ref === undefined) {
+          throw new ToolError(`labels: the queue has no field "${name}"; it has ${refs.map(nameOf).join(", ")}`)
         }
         return {
           feedback_type: `wandb.annotation.${name}`,
-          annotation_ref: field.ref,
+          annotation_ref: ref,
           payload: { value: labels[name] },
         }
       })
@@ -190,32 +188,39 @@ function nameOf(ref: string): string {
   return /^weave:\/\/\/[^/]+\/[^/]+\/object\/([^:/]+)/.exec(ref)?.[1] ?? ref
 }
 
-async function fieldsOf(api: Api, project: string, queueId: string): Promise<QueueField[]> {
+/** The refs of its questions. */
+async function refsOf(api: Api, project: string, queueId: string): Promise<string[]> {
   const { queue } = await api.json<{ queue: AnnotationQueue }>({
     method: "GET",
     path: `/annotation_queues/${pathPart("queue_id", queueId)}`,
     query: { project_id: project },
   })
-  const fields: QueueField[] = []
-  for (const ref of queue.scorer_refs.map(asObjectRef)) {
-    fields.push({ field: nameOf(ref), ref, ...(await questionOf(api, ref)) })
-  }
-  return fields
+  return queue.scorer_refs.map(asObjectRef)
 }
 
-/** By itself, so that one that cannot be read, such as of a project that was deleted, keeps no other from being labelled. */
-async function questionOf(api: Api, ref: string): Promise<object> {
+async function fieldsOf(api: Api, project: string, queueId: string): Promise<QueueField[]> {
+  const refs = await refsOf(api, project, queueId)
+  const questions = await questionsOf(api, refs)
+  return refs.map((ref, place) => ({ field: nameOf(ref), ref, ...questions[place] }))
+}
+
+const refusals = new Set<number | null>([400, 403, 404])
+
+/** One that cannot be read, such as of a project that was deleted, keeps no other from being labelled. */
+async function questionsOf(api: Api, refs: readonly string[]): Promise<object[]> {
+  if (refs.length === 0) return []
   try {
-    const { vals } = await api.json<{ vals: unknown[] }>({
-      method: "POST",
-      path: "/refs/read_batch",
-      body: { refs: [ref] },
+    const { vals } = await api.json<{ vals: unknown[] }>({ method: "POST", path: "/refs/read_batch", body: { refs } })
+    return refs.map((_, place) => {
+      const { name, description, field_schema: schema } = (vals[place] ?? {}) as Record<string, unknown>
+      return shorten({ name, description, value_schema: schema }, 4000).value as object
     })
-    const { name, description, field_schema: schema } = (vals[0] ?? {}) as Record<string, unknown>
-    return shorten({ name, description, value_schema: schema }, 4000).value as object
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error
-    return { problem: error.message }
+    if (!(error instanceof ToolError) || !refusals.has(error.status)) throw error
+    if (refs.length === 1) return [{ problem: error.message }]
+    const found: object[] = []
+    for (const ref of refs) found.push(...(await questionsOf(api, [ref])))
+    return found
   }
 }
 

@@ -98,8 +98,22 @@ function foldAlike(nodes: readonly Node[]): Node[] {
     const total = alike.reduce((sum, { duration_ms: duration }) => sum + (duration ?? 0), 0)
     const node = { ...first, folded: alike.length, total_ms: Math.round(total) }
     callsWithin.set(node, countWithin(alike))
+    addUp(alike)
     return [node]
   })
+}
+
+/** What is kept of the first counts what lies in the same places of the others, too. */
+function addUp(alike: readonly Node[]): void {
+  const open = [alike]
+  for (let group = open.pop(); group !== undefined; group = open.pop()) {
+    const [first, ...others] = group
+    for (const [place, child] of (first?.children ?? []).entries()) {
+      const same = [child, ...others.flatMap(({ children }) => children?.[place] ?? [])]
+      callsWithin.set(child, countWithin(same))
+      if (same.length > 1) open.push(same)
+    }
+  }
 }
 
 function shapeOf({ op, children = [] }: Node): string {
