@@ -732,7 +732,7 @@ test("evaluation-store-objects 15.1: a rule that was left to the server with a k
   await storeCalls(project, {})
   await expect.poll(async () => (await ruleOf(project, rule.id)).state, { timeout: 15_000 }).toBe("stopped")
   expect(await ruleOf(project, rule.id)).toMatchObject({
-    stopped_reason: expect.stringContaining("the scope ingest"),
+    stopped_reason: expect.stringMatching(/the scope ingest.*\. Change the rule to let it go on with yours$/),
     counters: { scored: 0, waiting: 1 },
   })
 })
@@ -805,6 +805,26 @@ describe("a published monitor", () => {
 
     expect((await acme.post("/obj/delete", { project_id: project, object_id: "watch" })).status).toBe(200)
     await expect.poll(() => rulesOf(project), { timeout: 10_000 }).toEqual([])
+  })
+
+  test("that came with a key for ingest stops, and says what lets it go on", async () => {
+    const project = acme.newProject()
+    const { id, value } = (await acme.post("/v1/organization/api_keys", { name: "logs" })).body as {
+      id: string
+      value: string
+    }
+    const program = callerOf(() => opened.app, value, acme.entity)
+    const scorer = await publish(acme, project, "tone", judge("{question}"))
+    await program.post("/obj/create", { obj: { project_id: project, object_id: "watch", val: monitor([scorer]) } })
+    await opened.app.stores.catalog.updateTable("api_keys").set({ scope: "ingest" }).where("id", "=", id).execute()
+    await storeCalls(project, {})
+    const state = async () => (await rulesOf(project))[0]?.state
+    await expect.poll(state, { timeout: 15_000 }).toBe("stopped")
+    expect((await rulesOf(project))[0]).toMatchObject({
+      stopped_reason: expect.stringMatching(
+        /Publish the monitor again with a key of the scope all to let it go on with yours$/,
+      ),
+    })
   })
 
   test("that is one rule too many is published and stopped, also by its next version, until an older rule is gone", async () => {

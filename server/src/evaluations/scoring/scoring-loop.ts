@@ -178,7 +178,7 @@ export class ScoringLoop {
     const { log } = this.#options
     const { database } = this.#dependencies
     try {
-      const { principal, project } = await workPrincipal(database, rule).catch(notWithTheseRights)
+      const { principal, project } = await workPrincipal(database, rule).catch(notWithTheseRights(rule))
       if (!(await hasRoom(database, project))) return null
       const definition = readDefinition(rule.definition)
       return await takeTurn(this.#dependencies, {
@@ -215,8 +215,11 @@ export class ScoringLoop {
   }
 }
 
-function notWithTheseRights(error: unknown): never {
-  if (!isRefusal(error)) throw error
-  const message = `it worked with the rights of who made or changed it last, which they have lost: ${error.message}. Change the rule to let it go on with yours`
-  throw new HeddleError(error.code, message, { ...error.details, cause: error })
+function notWithTheseRights({ isMonitor }: ClaimedRule): (error: unknown) => never {
+  return (error) => {
+    if (!isRefusal(error)) throw error
+    const way = isMonitor ? "Publish the monitor again with a key of the scope all" : "Change the rule"
+    const message = `it worked with the rights of who made or changed it last, which they have lost: ${error.message}. ${way} to let it go on with yours`
+    throw new HeddleError(error.code, message, { ...error.details, cause: error })
+  }
 }

@@ -67,6 +67,8 @@ export interface ClaimedRule {
   projectName: string
   name: string
   ruleRef: string
+  /** It is what was published as a monitor. */
+  isMonitor: boolean
   definition: string
   /** ISO 8601, UTC. */
   updated_at: string
@@ -109,7 +111,7 @@ export async function claimScoringRule(
     from next, projects p, entities e
     where r.id = next.id and p.id = r.project_id and e.id = p.entity_id
     returning r.id, r.lease_owner as lease, r.project_id as "projectId", e.name || '/' || p.name as "projectName", r.name,
-      r.rule_ref as "ruleRef", r.definition, ${isoText("r.updated_at")} as updated_at,
+      r.rule_ref as "ruleRef", r.source = 'monitor' as "isMonitor", r.definition, ${isoText("r.updated_at")} as updated_at,
       r.user_id as "userId", r.api_key_id as "apiKeyId", r.used_judge_calls::float8 as "usedJudgeCalls",
       r.used_tokens::float8 as "usedTokens"`.execute(database)
   return rows[0] ?? null
