@@ -112,7 +112,7 @@ test("law 4: an alert that cannot be kept is refused by the name of what is wron
   const names = await newRun()
   expect(await refusal(names, { title: "x".repeat(1001) })).toContain("alert: title: ")
   expect(await refusal(names, { title: "t", text: "x".repeat(100_001) })).toContain("alert: text: ")
-  expect(await refusal(names, { title: "t", text: "\u0000" })).toContain("alert: text: is not well-formed Unicode")
+  expect(await refusal(names, { title: "t", text: "\u0000" })).toContain("alert: text: not well-formed Unicode")
   expect(await refusal(names, { title: "t", severity: "LOUD" })).toContain("alert: severity: ")
   expect(await refusal(names, { title: "t", waitDuration: -1 })).toContain("alert: waitDuration: ")
   expect(await refusal({ ...names, run: "nowhere" }, { title: "t" })).toContain('no run "nowhere" in "acme/alerts"')

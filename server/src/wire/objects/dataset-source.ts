@@ -2,12 +2,9 @@
 import { z } from "zod"
 import { boundedList, fieldList, keyList } from "../bounded-list.ts"
 import { listRange } from "../queries/list-range.ts"
+import { storable } from "../well-formed.ts"
 
-/** Half a surrogate pair would be stored as another character. */
-const name = z
-  .string()
-  .max(256)
-  .refine((text) => text.isWellFormed() && !text.includes("\0"), "not well-formed Unicode, or with U+0000")
+const name = storable.max(256)
 const filled = name.min(1)
 const kind = z.enum(["call", "span", "conversation"])
 

@@ -1,6 +1,7 @@
 /** Inputs of the GraphQL mutations about artifacts: platform-wandb 4, 9. Unknown members are the newer clients'. */
 import { z } from "zod"
-import { leadsInside, text } from "./client-texts.ts"
+import { storable as text } from "../well-formed.ts"
+import { leadsInside } from "./leads-inside.ts"
 
 /** Name of a collection or type: `:` and `/` divide a version's name. */
 export const artifactName = text

@@ -1,7 +1,8 @@
 /** Inputs of the GraphQL mutations about runs: platform-wandb 4. Unknown members are the newer clients'. */
 import { z } from "zod"
 import { isPathStep } from "../training/model.ts"
-import { leadsInside, text } from "./client-texts.ts"
+import { storable as text } from "../well-formed.ts"
+import { leadsInside } from "./leads-inside.ts"
 
 const optional = text.max(100_000).nullish()
 

@@ -4,6 +4,7 @@
  */
 import { z } from "zod"
 import { exchanges } from "./exchange.ts"
+import { storable } from "../well-formed.ts"
 import { rewardValue } from "./reward-value.ts"
 import { tokenIds, tokenLogprobs } from "./token-arrays.ts"
 
@@ -74,14 +75,7 @@ export const history = z.looseObject({
 const mostMetric = 1e300
 
 /** Names are taken out of the documents that have them in the catalog, which knows no other texts. */
-const metricName = z
-  .string()
-  .refine(
-    (name) => name.isWellFormed() && !name.includes("\0"),
-    "the name of a metric has no U+0000 and no half of a character",
-  )
-
-export const metricMap = z.record(metricName, z.union([z.number().min(-mostMetric).max(mostMetric), z.boolean()]))
+export const metricMap = z.record(storable, z.union([z.number().min(-mostMetric).max(mostMetric), z.boolean()]))
 
 const anyJson = z.record(z.string(), z.unknown())
 
