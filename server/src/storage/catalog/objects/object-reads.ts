@@ -75,7 +75,7 @@ function versionQuery(database: CatalogDatabase, projectId: string, name: Versio
     .limit(1)
 }
 
-/** One of `leafClasses` that a live version of this name and kind has; null: none. */
+/** The leaf class of the latest version of this name and kind, if it is one of `leafClasses`; else null. */
 export async function leafClassAmong(
   database: CatalogDatabase,
   projectId: string,
@@ -88,11 +88,10 @@ export async function leafClassAmong(
     .where("project_id", "=", projectId)
     .where("object_id", "=", objectId)
     .where("kind", "=", kind)
-    .where("deleted_at", "is", null)
-    .where("leaf_object_class", "in", listOf(leafClasses))
-    .limit(1)
+    .where("is_latest", "=", true)
     .executeTakeFirst()
-  return row?.leaf_object_class ?? null
+  const leaf = row?.leaf_object_class ?? null
+  return leaf !== null && leafClasses.includes(leaf) ? leaf : null
 }
 
 /** {@link findVersion} for many names, in their order. */
