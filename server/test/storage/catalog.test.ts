@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { sql } from "kysely"
 import pg from "pg"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createUser, ensureAdmin, findUserByName } from "../../src/storage/catalog/accounts/accounts.ts"
 import { findKeyOwner, hashOfKey, revokeApiKey, storeApiKey } from "../../src/storage/catalog/accounts/api-keys.ts"
@@ -126,6 +127,8 @@ describe.each(stores)("on $name", ({ url }) => {
         .execute()
     }
     await deleteCheckpoints(database, id, [1])
+    // What was deleted with the model is told by the time, to the millisecond.
+    await sleep(2)
     const project = { entity: "acme", project: "demo", projectId: acme.projectId }
     const deleted = { id, ...project, name: "doomed", checkpoints: 2, bytes: 0 }
     expect(await deleteModel(database, [acme.entityId], id)).toEqual({ ...deleted, isNew: true })
