@@ -178,7 +178,7 @@ describe("training-api 2.4: log", () => {
       status: 422,
       body: {
         detail: [
-          { loc: ["body", "split"], msg: expect.stringContaining("whole characters") },
+          { loc: ["body", "split"], msg: expect.stringContaining("not well-formed Unicode") },
           { loc: ["body", "trajectory_groups", 0, "metrics", "zero\0"], msg: expect.stringContaining("U+0000") },
         ],
       },

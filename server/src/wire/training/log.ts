@@ -1,11 +1,12 @@
 /** Logging trajectories: training-api 2.4. */
 import { z } from "zod"
+import { storable } from "../well-formed.ts"
 import { trajectoryGroup } from "./trajectory.ts"
 
 /** The body but for `trajectory_groups`, which is read as a stream. openpipe-art 0.5.7 repeats `model_id` here. */
 export const logFields = z.looseObject({
   /** `train`, `val`, `test`, `discarded`, or any other word. */
-  split: z.string().regex(/^[^/\p{Cc}\p{Cs}]{1,64}$/u, "a split has 1 to 64 whole characters, and no / among them"),
+  split: storable.regex(/^[^/\p{Cc}]{1,64}$/u, "a split has 1 to 64 characters, and no / among them"),
 })
 
 /** For the reference page. */
