@@ -78,12 +78,12 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** A call that did not end with a result: the protocol's error object (`wire/engine/frames.ts`) as an exception. */
 /** The engine is away, or died under the call. */
 export function isEngineAway(error: unknown): boolean {
   return error instanceof EngineFailure && error.kind === "unavailable"
 }
 
+/** A call that did not end with a result: the protocol's error object (`wire/engine/frames.ts`) as an exception. */
 export class EngineFailure extends Error {
   override readonly name = "EngineFailure"
   readonly kind: EngineErrorKind

@@ -226,6 +226,7 @@ export class Gateway {
       await this.#ready(signal)
       const result = await compute().catch(async (error: unknown) => {
         if (!isEngineAway(error)) throw error
+        // It is asked again, once (inference-api 11.4 rule 4).
         await this.#ready(signal)
         return compute()
       })
