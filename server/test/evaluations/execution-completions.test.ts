@@ -1,11 +1,12 @@
 /** Completions that the server makes and records: evaluation-store-calls 9. */
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { untilCancelled } from "../../src/engines/fake-engine.ts"
 import { completionAnswer } from "../../src/wire/evaluations/completion.ts"
 import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
+import { fullOnceAsked } from "../support/team-room.ts"
 
 let opened: ExecutionApp
 let acme: EvaluationCaller
@@ -185,13 +186,8 @@ describe("calls 9: completions/create", () => {
     "%s answers what was paid and ends its call, though the team has become full meanwhile",
     async (way) => {
       const project = acme.newProject()
-      const give = async (stored_bytes: number | null) =>
-        expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
-      onTestFinished(() => give(null))
-      opened.fake.handlers.chat = async (params, call) => {
-        await give(0)
-        return answering(() => "paid")(params, call)
-      }
+      opened.fake.handlers.chat = answering(() => "paid")
+      fullOnceAsked(opened.admin, opened.fake)
       const send = () => acme.post(`/completions/${way}`, { project_id: project, inputs: ask("x") })
       const answer = await send()
       expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("paid")])

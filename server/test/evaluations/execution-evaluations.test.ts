@@ -9,6 +9,7 @@ import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { evaluation, judge, publish, publishDataset, structuredModel } from "../support/judges.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
+import { fullOnceAsked } from "../support/team-room.ts"
 
 const limits = { ...defaultLimits }
 
@@ -111,12 +112,6 @@ const results = async (project: string, id: string) => {
       }[]
     }
   }
-}
-
-/** `bytes`: what the team may store; null: the default again. */
-async function giveRoom(bytes: number | null): Promise<void> {
-  const answer = await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes: bytes })
-  expect(answer.status).toBe(200)
 }
 
 describe("calls 9: evaluations/evaluate_model", () => {
@@ -381,13 +376,12 @@ describe("calls 9: evaluations/evaluate_model", () => {
 
   test("law 7: an evaluation whose team becomes full keeps what was paid, asks for no further row and fails with the reason", async () => {
     const here = await world({ trials: 8 })
-    onTestFinished(() => giveRoom(null))
     let paid = 0
-    opened.fake.handlers.chat = async (params, call) => {
-      await giveRoom(0)
+    opened.fake.handlers.chat = (params, call) => {
       paid += 1
       return answeringAndJudging(params, call)
     }
+    fullOnceAsked(opened.admin, opened.fake)
     const id = await evaluated(here)
     const full = { code: "failed", error: expect.stringContaining('the team "acme" stores') }
     expect(await finished(here.project, id)).toMatchObject(full)
@@ -490,13 +484,12 @@ describe("calls 9: evaluations/rescore", () => {
     const source = await evaluated(here)
     await finished(here.project, source)
     const other = await publish(acme, here.project, "strict", judge("judge {output} for {expected}"))
-    onTestFinished(() => giveRoom(null))
     let paid = 0
-    opened.fake.handlers.chat = async (params, call) => {
-      await giveRoom(0)
+    opened.fake.handlers.chat = (params, call) => {
       paid += 1
       return answeringAndJudging(params, call)
     }
+    fullOnceAsked(opened.admin, opened.fake)
     const body = { project_id: here.project, source_evaluation_run_id: source, scorer_refs: [other] }
     const { call_id } = (await acme.post("/evaluations/rescore", body)).body as { call_id: string }
     const full = { code: "failed", error: expect.stringContaining('the team "acme" stores') }

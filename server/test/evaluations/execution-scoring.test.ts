@@ -1,6 +1,6 @@
 /** Scorers and actions that the server runs over calls: evaluation-store-calls 9. */
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EngineFailure } from "../../src/engines/engine.ts"
 import { jsonAnswer } from "../../src/evaluations/execution/json-answer.ts"
 import { completedCall } from "../support/completed-call.ts"
@@ -8,6 +8,7 @@ import type { EvaluationCaller } from "../support/evaluation-app.ts"
 import { answering, callsOf, type ExecutionApp, openExecutionApp } from "../support/execution-app.ts"
 import { judge, publish, structuredModel } from "../support/judges.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
+import { fullOnceAsked } from "../support/team-room.ts"
 
 let opened: ExecutionApp
 let acme: EvaluationCaller
@@ -420,14 +421,7 @@ test.each([
     const project_id = acme.newProject()
     const ref = await publish(acme, project_id, "good", object, more)
     const call_ids = await Promise.all(Array.from({ length: 20 }, (_, n) => storeCall(project_id, {}, n)))
-    const give = async (stored_bytes: number | null) =>
-      expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
-    onTestFinished(() => give(null))
-    const judged = opened.fake.handlers.chat
-    opened.fake.handlers.chat = async (params, call) => {
-      await give(0)
-      return judged?.(params, call)
-    }
+    fullOnceAsked(opened.admin, opened.fake)
     const refs = field === "scorer_refs" ? [ref] : ref
     expect((await acme.post(`/${way}`, { project_id, call_ids, [field]: refs })).status).toBe(200)
     expect(await ending(project_id)).toMatchObject([

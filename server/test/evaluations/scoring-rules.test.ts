@@ -6,7 +6,7 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { randomUUIDv7 } from "node:crypto"
 import path from "node:path"
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { untilCancelled } from "../../src/engines/fake-engine.ts"
 import { HeddleError } from "../../src/errors.ts"
 import { defaultLimits } from "../../src/limits.ts"
@@ -15,6 +15,7 @@ import { answering, type ExecutionApp, openExecutionApp } from "../support/execu
 import { judge, publish } from "../support/judges.ts"
 import { callerOf } from "../support/test-app.ts"
 import { storesBeforeLastRead } from "../support/read-in-pieces.ts"
+import { fullOnceAsked, setRoom } from "../support/team-room.ts"
 
 const functions: [what: string, scorer: object, output: unknown, score: unknown][] = [
   ["contains any of the words", { kind: "contains", words: ["No", "yes"] }, "oh yes", true],
@@ -636,14 +637,8 @@ test("a rule whose schema refers to itself without end stops and says so", async
 
 test("the scores that judges were paid for are stored though the team has become full; calls wait until it has room", async () => {
   const project = acme.newProject()
-  const give = async (stored_bytes: number | null) =>
-    expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
-  onTestFinished(() => give(null))
   const judging = opened.fake.handlers.chat
-  opened.fake.handlers.chat = async (params, call) => {
-    await give(0)
-    return judging?.(params, call)
-  }
+  fullOnceAsked(opened.admin, opened.fake)
   const rule = await makeRule(project, "waiting", judgeScorer)
   // More than are judged in one turn.
   await storeCalls(project, ...Array.from({ length: 20 }, () => ({})))
@@ -656,7 +651,7 @@ test("the scores that judges were paid for are stored though the team has become
   expect([asked.length, (await feedbackOf(project)).length]).toEqual([16, 16])
 
   opened.fake.handlers.chat = judging as NonNullable<typeof judging>
-  await give(null)
+  await setRoom(opened.admin, null)
   await catalog.updateTable("scoring_rules").set({ lease_expires_at: new Date() }).where("id", "=", rule.id).execute()
   await counted(project, rule, { scored: 20, failed: 0, waiting: 0 })
 })

@@ -23,6 +23,7 @@ import {
   sendArtifact,
 } from "../support/wandb-artifacts.ts"
 import { dataOf, readRun, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
+import { setRoom } from "../support/team-room.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -222,8 +223,7 @@ test("artifacts count for the team's quota, equal contents once, until they are 
   const two = await log({ ...names, files: { a: content, b: "more" } })
   expect((await stored()) - before).toBeGreaterThanOrEqual(100_000)
   expect((await stored()) - before).toBeLessThan(101_000)
-  const limit = (stored_bytes: number | null) =>
-    opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })
+  const limit = (bytes: number | null) => setRoom(opened.admin, bytes)
   await limit(await stored())
   await expect(log({ ...names, files: { c: "nothing more" } })).rejects.toThrow("acme")
   await limit(null)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest"
 import { HeddleError } from "../../src/errors.ts"
 import { type EvaluationApp, openEvaluationApp } from "../support/evaluation-app.ts"
 import { ask, dataOf, readRun, type RunNames, startRun, streamPath, upsertRun } from "../support/wandb-runs.ts"
+import { setRoom } from "../support/team-room.ts"
 
 let opened: EvaluationApp
 beforeAll(async () => (opened = await openEvaluationApp()))
@@ -392,8 +393,7 @@ test("law 8: the rows that a fork begins with count for its team, which needs ro
     return (body as { quotas: { name: string; used: number }[] }).quotas
   }
   const stored = async () => (await quotas()).find(({ name }) => name === "stored_bytes")?.used ?? expect.unreachable()
-  const limit = async (stored_bytes: number | null) =>
-    expect((await opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+  const limit = (bytes: number | null) => setRoom(opened.admin, bytes)
   const parent = await newRun()
   await stream(parent, history(0, [JSON.stringify({ _step: 0, text: "x".repeat(1_000_000) })]))
   const config = JSON.stringify({ _wandb: { value: { branch_point: { run_id: parent.run, step: 0 } } } })

@@ -14,6 +14,7 @@ import { type FakeHandler, untilCancelled } from "../../src/engines/fake-engine.
 import { defaultLimits } from "../../src/limits.ts"
 import type { Caller } from "../support/test-app.ts"
 import { newModel, openTrainingApp, trained, type TrainingApp } from "../support/training-app.ts"
+import { setRoom } from "../support/team-room.ts"
 
 const command = path.resolve(import.meta.dirname, "../../../scripts/heddle.mjs")
 const maximumBytes = 1000
@@ -125,8 +126,7 @@ test("more bytes than exports may take is refused before anything is written; ol
 })
 
 test("a team without room is told so before anything is written", async () => {
-  const quota = (stored_bytes: number | null) =>
-    opened.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })
+  const quota = (bytes: number | null) => setRoom(opened.admin, bytes)
   const step = await anotherStep()
   await quota(1)
   const refused = await opened.acme.get(step.path("format=gguf"))

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { HeddleError } from "../../src/errors.ts"
 import { type EvaluationApp, type EvaluationCaller, openEvaluationApp } from "../support/evaluation-app.ts"
 import { uuid } from "../support/completed-call.ts"
+import { setRoom } from "../support/team-room.ts"
 
 let world: EvaluationApp
 let acme: EvaluationCaller
@@ -405,8 +406,7 @@ describe("import: feedback that the server has no room for, whatever it is", () 
   })
 
   test("the quota of the team is used up on the way: 403 that names it, and the same file goes in once there is room", async () => {
-    const limit = async (stored_bytes: number | null) =>
-      expect((await world.admin.post("/v1/organization/teams/acme/quotas", { stored_bytes })).status).toBe(200)
+    const limit = (bytes: number | null) => setRoom(world.admin, bytes)
     onTestFinished(() => limit(null))
     const project = acme.newProject()
     const send = notes(project, 600)
